@@ -1,0 +1,53 @@
+# `make` reproduces the paper, `make test` tests the project; each sets everything up by itself.
+PYTHON ?= python3
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+SEARCH := $(CURDIR)/.venv/bin:$(PATH)
+IN_VENV := PATH="$(SEARCH)" PYTHONDONTWRITEBYTECODE=
+SNAKEMAKE := $(IN_VENV) snakemake --profile workflow/profiles/default --cores $(CORES)
+
+.DEFAULT_GOAL := reproduce
+.PHONY: reproduce setup lock test test-all lint format bench clean
+
+reproduce: setup  ## simulations, tables, notebooks, figures and the page
+	@$(SNAKEMAKE) --unlock --quiet all >/dev/null 2>&1 || true
+	$(SNAKEMAKE) $(ARGS)
+	@echo "Open $(CURDIR)/results/index.html"
+
+setup: .venv/.complete  ## a virtual environment from the hash-locked requirements
+
+.venv/.complete: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+		|| { echo "Python 3.11, 3.12 or 3.13 is needed: make PYTHON=python3.12"; exit 1; }
+	rm -rf .venv
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --require-hashes -r requirements.lock
+	.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lock:  ## pin again after a change in pyproject.toml (needs uv)
+	uv pip compile --universal --generate-hashes --extra dev --python-version 3.11 \
+		--no-header --no-annotate --quiet pyproject.toml -o requirements.lock
+
+test: setup  ## what every change must pass; under ten minutes on two cores
+	$(IN_VENV) python -m pytest -n $(CORES) -m "not slow" $(ARGS)
+
+test-all: setup  ## the slow checks too
+	$(IN_VENV) python -m pytest -n $(CORES) $(ARGS)
+
+lint: setup
+	$(IN_VENV) ruff check .
+	$(IN_VENV) ruff format --check .
+	$(IN_VENV) mypy
+	$(IN_VENV) snakefmt --check Snakefile workflow
+	$(IN_VENV) snakemake --lint
+
+format: setup
+	$(IN_VENV) ruff check --fix .
+	$(IN_VENV) ruff format .
+	$(IN_VENV) snakefmt Snakefile workflow
+
+bench: setup  ## our kernels beside C, in one run
+	$(IN_VENV) python -m benchmarks $(ARGS)
+
+clean:  ## forget the results, keep the environment
+	rm -rf results .snakemake

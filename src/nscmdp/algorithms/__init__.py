@@ -1,0 +1,67 @@
+"""Algorithms: one file each, with the paper's equations above the lines that compute them.
+
+A new algorithm is a new file ``NAME.py`` with
+
+    SETTINGS                 the named choices of constants it offers: "literal", "authors", "scaled"
+    Factors                  a frozen dataclass: the factors of the setting "scaled", each with a default
+    Variants                 a frozen dataclass: named departures from the printed listing, each off by default
+    learner(problem, setting, factors, variants)
+                             the learner's state: a NamedTuple for which the operations are implemented
+
+Files that begin with an underscore hold what several algorithms share.
+"""
+
+import pkgutil
+from dataclasses import fields
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from nscmdp.problem import Problem
+
+NAMES = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
+
+
+def module(name: str) -> ModuleType:
+    if name not in NAMES:
+        raise ValueError(f"unknown algorithm {name!r}, expected one of {', '.join(NAMES)}")
+    return import_module(f"{__name__}.{name}")
+
+
+def make(
+    name: str,
+    problem: Problem,
+    setting: str = "literal",
+    factors: dict[str, Any] | None = None,
+    variants: dict[str, Any] | None = None,
+) -> Any:
+    """The state of learner ``name`` before its first episode."""
+    algorithm = module(name)
+    if setting not in algorithm.SETTINGS:
+        raise ValueError(
+            f"{name} has no setting {setting!r}, expected one of {', '.join(algorithm.SETTINGS)}"
+        )
+    if factors and setting != "scaled":
+        raise ValueError(f"factors belong to the setting 'scaled', not to {setting!r}")
+    return algorithm.learner(
+        problem,
+        setting,
+        _chosen(algorithm.Factors, factors or {}, f"{name} has no factor"),
+        _chosen(algorithm.Variants, variants or {}, f"{name} has no variant"),
+    )
+
+
+def _chosen(options: type, given: dict[str, Any], complaint: str) -> Any:
+    known = [field.name for field in fields(options)]
+    for name in given:
+        if name not in known:
+            raise ValueError(f"{complaint} {name!r}, expected one of {', '.join(known) or 'none'}")
+    return options(**given)
+
+
+def state_bytes(learner: Any) -> int:
+    """Bytes of all arrays that a learner keeps."""
+    parts = [
+        getattr(part, "nbytes", 0) if not isinstance(part, tuple) else state_bytes(part) for part in learner
+    ]
+    return sum(parts)

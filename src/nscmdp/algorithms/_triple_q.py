@@ -1,0 +1,237 @@
+"""The learner that Algorithm 1 and Triple-Q have in common: two optimistic tables and a virtual queue.
+
+    a_h = argmax_a Q_h(x_h,a) + (Z/eta) C_h(x_h,a)                                        ties drawn uniformly
+    t = N_h(x_h,a_h) + 1,   alpha_t = (chi+1)/(chi+t)
+    Q_h(x_h,a_h) <- (1-alpha_t) Q_h + alpha_t (r + V_{h+1}(x_{h+1}) + b_t)                b_t: all bonuses of the setting
+    C_h(x_h,a_h) <- (1-alpha_t) C_h + alpha_t (g + W_{h+1}(x_{h+1}) + b_t)
+    V_h(x) = Q_h(x,a'),  W_h(x) = C_h(x,a'),   a' = argmax_a Q_h(x,a) + (Z/eta) C_h(x,a)  their mean over ties
+    every L episodes:  Z <- (Z + rho + eps - Cbar/L)^+,  counts to 0, and the tables by the frame-end rule
+
+Q_h(x,.) changes only on visits to (h,x) and Z only at frame ends, so V_h(x) read when x is visited is the V_h(x) that the
+listing stored at the visit before; no table of V and W is kept.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nscmdp.cmdp import Array
+from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
+from nscmdp.problem import Problem
+
+Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
+Z, CBAR, EXPLORE, EPISODE = 0, 1, 2, 3  # slots of the memory
+
+FULL = 0  # every entry back to its initial value (Algorithm 1)
+BUMP = 1  # Q + bump; where Q >= cap_q Q_0 or C >= cap_c C_0, back to the initial values Q_0, C_0 (Triple-Q)
+COUNTS = 2  # only the counts
+RULES = {"full": FULL, "bump": BUMP, "counts": COUNTS}
+
+
+class TripleQ(NamedTuple):
+    table: Array  # (H, S, 3, A): Q, C and the visits N, which one visit reads together
+    initial: Array  # (H, 2): what Q and C start from
+    rate: Array  # (L+2,): alpha_t
+    bonus_q: Array  # (L+2,): what is added to the target of Q at the t-th visit
+    bonus_c: Array
+    memory: Array  # Z, the sum of C_1 over the frame, the share of exploration, episodes so far
+    frame: int  # L
+    eta: float
+    target: float  # rho + eps
+    rule: int  # the frame-end rule
+    bump: float
+    cap_q: float
+    cap_c: float
+    keep_c: bool  # the bump rule leaves C as it is
+    before: bool  # Cbar adds C_1 as it was before the update
+    decay: float  # exploration: multiplied by this ...
+    decay_every: int  # ... every so many episodes ...
+    floor: float  # ... down to this
+
+
+def triple_q(
+    problem: Problem,
+    *,
+    frame: int,
+    chi: float,
+    eta: float,
+    eps: float,
+    bonus_q: Array,
+    bonus_c: Array,
+    initial_q: Array,
+    initial_c: Array,
+    rule: str,
+    bump: float = 0.0,
+    cap_q: float = 1.0,
+    cap_c: float = 1.0,
+    keep_c: bool = False,
+    before: bool = False,
+    explore: tuple[float, float, int, float] = (0.0, 1.0, 1, 0.0),
+) -> TripleQ:
+    """The learner before its first episode; ``explore`` is (share at first, decay, every so many episodes, floor)."""
+    table = np.zeros((problem.H, problem.S, 3, problem.A))
+    initial = np.ascontiguousarray(np.stack([initial_q, initial_c], axis=1))
+    table[:, :, :N] = initial[:, None, :, None]
+    start, decay, every, floor = explore
+    return TripleQ(
+        table,
+        initial,
+        (chi + 1) / (chi + visits(frame)),
+        bonus_q,
+        bonus_c,
+        np.array([0.0, 0.0, start, 0.0]),
+        frame,
+        eta,
+        problem.rho + eps,
+        RULES[rule],
+        bump,
+        cap_q,
+        cap_c,
+        keep_c,
+        before,
+        decay,
+        every,
+        floor,
+    )
+
+
+def visits(frame: int) -> NDArray[np.float64]:
+    """t = 1..L+1 at index t, and a harmless 1 at index 0: an entry is visited at most once an episode."""
+    return np.maximum(np.arange(frame + 2.0), 1.0)
+
+
+def iota(problem: Problem) -> float:
+    """128 log(sqrt(2SAH) K)"""
+    return 128 * np.log(np.sqrt(2 * problem.S * problem.A * problem.H) * problem.K)
+
+
+def hoeffding(problem: Problem, chi: float, frame: int) -> Array:
+    """b_t = (1/4) sqrt(H^2 iota (chi+1)/(chi+t))"""
+    return np.sqrt(problem.H**2 * iota(problem) * (chi + 1) / (chi + visits(frame))) / 4
+
+
+class Notebook(NamedTuple):
+    """Constants of the authors' notebook for Triple-Q on this paper's scale of rewards.
+
+    There the destination pays 100, here 1: everything in units of reward is divided by 100, and eta, which divides
+    the utility's weight, is multiplied by it. Other locations pay up to 22.7 there and 0.1 here, so no one factor maps
+    all rewards; the destination's is taken. Values that the notebook fixes for H = 25 (Q starts at 800, is put
+    back above 850) are kept as shares of H. Its utility is this paper's, so the bonus on C stays as it is.
+    """
+
+    initial_q: float  # 800 / 100 at H = 25
+    cap_q: float  # 850 / 800
+    bump: float  # 3 / 100
+    bonus: float  # 0.2 / 100 for Q, 0.01 x 0.2 for C: times sqrt(ln K / t)
+    eta: float  # 100 x 1e-4 K^0.2 sqrt(S A H^4)
+    eps: float
+    explore: tuple[float, float, int, float]
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Notebook":
+        eta = 1e-2 * problem.K**0.2 * np.sqrt(problem.S * problem.A * problem.H**4)
+        return cls(8 * problem.H / 25, 850 / 800, 0.03, 0.002, eta, 0.5, (1.0, 0.95, 20, 0.03))
+
+    def bonus_at(self, problem: Problem, frame: int) -> Array:
+        return self.bonus * np.sqrt(np.log(problem.K) / visits(frame))
+
+
+def remaining(horizon: int) -> Array:
+    """H - h + 1 for h = 1..H: the most that the steps from h on can pay."""
+    return np.arange(horizon, 0, -1.0)
+
+
+@implements(begin_episode, TripleQ)
+def _(learner, u):
+    pass
+
+
+@implements(act, TripleQ)
+def _(learner, h, x, u):
+    weight = learner.memory[Z] / learner.eta
+    actions = learner.table.shape[3]
+    best, ties, action, v, w = -np.inf, 0, 0, 0.0, 0.0
+    for a in range(actions):
+        q, c = learner.table[h, x, Q, a], learner.table[h, x, C, a]
+        f = q + weight * c
+        if f > best:
+            best, ties, action, v, w = f, 1, a, q, c
+        elif f == best:
+            ties, v, w = ties + 1, v + q, w + c
+    explore = learner.memory[EXPLORE]
+    if ties > 1:
+        v, w = v / ties, w / ties
+        nth = int((u - explore) / (1.0 - explore) * ties) if u >= explore else 0
+        for a in range(actions):
+            if learner.table[h, x, Q, a] + weight * learner.table[h, x, C, a] == best:
+                if nth == 0:
+                    action = a
+                    break
+                nth -= 1
+    if u < explore:
+        action = int(u / explore * actions)
+    return action, v, w
+
+
+@implements(learn, TripleQ)
+def _(learner, h, x, a, r, g, y, v, w):
+    learner.table[h, x, N, a] += 1.0
+    t = int(learner.table[h, x, N, a])
+    alpha = learner.rate[t]
+    if h == 0 and learner.before:
+        learner.memory[CBAR] += learner.table[h, x, C, a]
+    learner.table[h, x, Q, a] = (1.0 - alpha) * learner.table[h, x, Q, a] + alpha * (
+        r + v + learner.bonus_q[t]
+    )
+    learner.table[h, x, C, a] = (1.0 - alpha) * learner.table[h, x, C, a] + alpha * (
+        g + w + learner.bonus_c[t]
+    )
+    if h == 0 and not learner.before:
+        learner.memory[CBAR] += learner.table[h, x, C, a]
+
+
+@implements(end_of_episode, TripleQ)
+def _(learner):
+    memory = learner.memory
+    memory[EPISODE] += 1.0
+    k = int(memory[EPISODE])
+    if k % learner.decay_every == 0:
+        memory[EXPLORE] = max(memory[EXPLORE] * learner.decay, learner.floor)
+    if k % learner.frame == 0:
+        # Z <- (Z + rho + eps - Cbar/L)^+
+        memory[Z] = max(0.0, memory[Z] + learner.target - memory[CBAR] / learner.frame)
+        memory[CBAR] = 0.0
+        horizon, states, _, actions = learner.table.shape
+        for h in range(horizon):
+            q0, c0 = learner.initial[h, 0], learner.initial[h, 1]
+            for x in range(states):
+                for a in range(actions):
+                    learner.table[h, x, N, a] = 0.0
+                    if learner.rule == FULL:
+                        learner.table[h, x, Q, a] = q0
+                        learner.table[h, x, C, a] = c0
+                    elif learner.rule == BUMP:
+                        learner.table[h, x, Q, a] += learner.bump
+                        high_q = learner.table[h, x, Q, a] >= learner.cap_q * q0
+                        if high_q or learner.table[h, x, C, a] >= learner.cap_c * c0:
+                            learner.table[h, x, Q, a] = q0
+                            if not learner.keep_c:
+                                learner.table[h, x, C, a] = c0
+
+
+@implements(policy, TripleQ)
+def _(learner, h, x, probabilities):
+    weight = learner.memory[Z] / learner.eta
+    actions = learner.table.shape[3]
+    best, ties = -np.inf, 0
+    for a in range(actions):
+        f = learner.table[h, x, Q, a] + weight * learner.table[h, x, C, a]
+        if f > best:
+            best, ties = f, 1
+        elif f == best:
+            ties += 1
+    explore = learner.memory[EXPLORE]
+    for a in range(actions):
+        f = learner.table[h, x, Q, a] + weight * learner.table[h, x, C, a]
+        probabilities[a] = explore / actions + ((1.0 - explore) / ties if f == best else 0.0)

@@ -1,0 +1,111 @@
+"""The oracle: knows every episode's model and plays its constrained optimum. Its regret and violation are zero.
+
+The optimum mixes two deterministic policies (see ``optimum.py``). One coin an episode would have the right mean; played
+step by step the mixture is the Markov policy with the same occupancy measure,
+
+    pi_h(a|x) = sum_i share_i q^i_h(x) 1{a = a^i_h(x)} / sum_i share_i q^i_h(x),        q^i_h(x): policy i is at x at step h.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from nscmdp._compile import jit
+from nscmdp.cmdp import Array
+from nscmdp.induction import Drift, Model, drift_of, empty_model, layer_of, mix
+from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
+from nscmdp.optimum import Mixture, mixture, solve
+from nscmdp.problem import Problem
+
+SETTINGS = ("literal",)
+
+
+@dataclass(frozen=True)
+class Factors:
+    pass
+
+
+@dataclass(frozen=True)
+class Variants:
+    pass
+
+
+class Oracle(NamedTuple):
+    drift: Drift
+    model: Model
+    mixture: Mixture
+    rising: Array  # (H, S): probability of following the policy of higher utility at x
+    occupancy: Array  # (2, 2, S): of both policies at two consecutive steps
+    clock: Array  # (2,): the episode, and whether the mixture solves the one before
+    rho: float
+
+
+def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> Oracle:
+    env = problem.env
+    return Oracle(
+        drift_of(env),
+        empty_model(env),
+        mixture(env.H, env.S),
+        np.zeros((env.H, env.S)),
+        np.zeros((2, 2, env.S)),
+        np.zeros(2),
+        env.rho,
+    )
+
+
+@jit
+def share_by_state(model, mixture, share, occupancy, rising):
+    """The Markov policy of the mixed occupancy measure, as the probability of the rising policy's action."""
+    _, states, actions, columns = model.successors.shape
+    for x in range(states):
+        occupancy[0, 0, x] = (1.0 - share) * model.mu0[x]
+        occupancy[0, 1, x] = share * model.mu0[x]
+    for h in range(model.horizon):
+        successors, probability, _, _ = layer_of(model, h)
+        here, there = occupancy[h % 2], occupancy[(h + 1) % 2]
+        there[:] = 0.0
+        for x in range(states):
+            total = here[0, x] + here[1, x]
+            rising[h, x] = here[1, x] / total if total > 0.0 else 0.0
+            for which in range(2):
+                choice = mixture.falling[h, x] if which == 0 else mixture.rising[h, x]
+                row = (x * actions + choice) * columns
+                for i in range(row, row + columns):
+                    there[which, successors[i]] += here[which, x] * probability[i]
+
+
+@implements(begin_episode, Oracle)
+def _(learner, u):
+    learner.clock[0] += 1.0
+    mix(learner.drift, int(learner.clock[0]), learner.model)
+    value, _, multiplier, share, _ = solve(
+        learner.model, learner.rho, learner.mixture, learner.clock[1] > 0.0
+    )
+    if np.isnan(value):
+        raise ValueError("the oracle met an episode in which no policy keeps the constraint")
+    learner.clock[1] = 1.0 if multiplier > 0.0 else 0.0
+    share_by_state(learner.model, learner.mixture, share, learner.occupancy, learner.rising)
+
+
+@implements(act, Oracle)
+def _(learner, h, x, u):
+    choice = learner.mixture.rising[h, x] if u < learner.rising[h, x] else learner.mixture.falling[h, x]
+    return int(choice), 0.0, 0.0
+
+
+@implements(learn, Oracle)
+def _(learner, h, x, a, r, g, y, v, w):
+    pass
+
+
+@implements(end_of_episode, Oracle)
+def _(learner):
+    pass
+
+
+@implements(policy, Oracle)
+def _(learner, h, x, probabilities):
+    probabilities[:] = 0.0
+    probabilities[learner.mixture.rising[h, x]] += learner.rising[h, x]
+    probabilities[learner.mixture.falling[h, x]] += 1.0 - learner.rising[h, x]

@@ -1,0 +1,102 @@
+"""Triple-Q (Wei, Liu, Ying, AISTATS 2022) for stationary CMDPs: the baseline that does not know of drift.
+
+    chi = eta = K^0.2,   L = K^0.6,   eps = 8 sqrt(S A H^6 iota^3) / K^0.2,   b_t as in Algorithm 1, no b~
+    at a frame's end:  N <- 0;   Q_h(x,a) <- Q_h(x,a) + 2 H^3 sqrt(iota)/eta;
+                       where Q_h >= H or C_h >= H, both <- H;   Z <- (Z + rho + eps - Cbar/L)^+,  Cbar <- 0
+
+It remembers over frames what Algorithm 1 forgets. Reconstructed: its paper's body was not at hand; the listing of
+Algorithm 1, the authors' notebook and their average-reward sibling agree on what stands here.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from nscmdp.algorithms._triple_q import Notebook, TripleQ, hoeffding, iota, remaining, triple_q, visits
+from nscmdp.problem import Problem
+
+SETTINGS = ("literal", "authors", "scaled")
+
+
+@dataclass(frozen=True)
+class Factors:
+    """``scaled`` keeps the powers of K and replaces every other constant by one of these."""
+
+    bonus: float = 0.0013  # b_t = bonus H sqrt((chi+1)/(chi+t))
+    epsilon: float = 4.0  # eps = epsilon K^-0.2
+    eta: float = 0.5  # eta = eta K^0.2
+    frame: float = 4.0  # L = frame K^0.6
+    initial: float = 1.0  # Q_h = C_h = initial (H-h+1), also the level above which both are put back to it
+    bump: float = 0.01  # Q + bump H / eta at a frame's end
+
+
+@dataclass(frozen=True)
+class Variants:
+    """Departures from the listing."""
+
+    cbar: Literal["after", "before"] = "after"  # C_1 as updated, or as it was
+
+
+def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> TripleQ:
+    H, K = problem.H, problem.K
+    chi = K**0.2
+    before = variants.cbar == "before"
+    if setting == "literal":
+        frame = problem.frame(K**0.6)
+        bonus = hoeffding(problem, chi, frame)
+        return triple_q(
+            problem,
+            frame=frame,
+            chi=chi,
+            eta=K**0.2,
+            eps=8 * np.sqrt(problem.S * problem.A * H**6 * iota(problem) ** 3) / K**0.2,
+            bonus_q=bonus,
+            bonus_c=bonus,
+            initial_q=np.full(H, float(H)),
+            initial_c=np.full(H, float(H)),
+            rule="bump",
+            bump=2 * H**3 * np.sqrt(iota(problem)) / K**0.2,
+            before=before,
+        )
+    if setting == "authors":
+        # The notebook puts Q back where Q > 850 or C > 25, strictly, and leaves C as it is.
+        notebook = Notebook.of(problem)
+        frame = problem.frame(K**0.6)
+        bonus = notebook.bonus_at(problem, frame)
+        return triple_q(
+            problem,
+            frame=frame,
+            chi=chi,
+            eta=notebook.eta,
+            eps=notebook.eps,
+            bonus_q=bonus,
+            bonus_c=bonus,
+            initial_q=np.full(H, notebook.initial_q),
+            initial_c=np.full(H, float(H)),
+            rule="bump",
+            bump=notebook.bump,
+            cap_q=float(np.nextafter(notebook.cap_q, 2)),
+            cap_c=float(np.nextafter(1, 2)),
+            keep_c=True,
+            before=before,
+            explore=notebook.explore,
+        )
+    frame = problem.frame(factors.frame * K**0.6)
+    bonus = factors.bonus * H * np.sqrt((chi + 1) / (chi + visits(frame)))
+    eta = factors.eta * K**0.2
+    initial = factors.initial * remaining(H)
+    return triple_q(
+        problem,
+        frame=frame,
+        chi=chi,
+        eta=eta,
+        eps=factors.epsilon / K**0.2,
+        bonus_q=bonus,
+        bonus_c=bonus,
+        initial_q=initial,
+        initial_c=initial,
+        rule="bump",
+        bump=factors.bump * H / eta,
+        before=before,
+    )

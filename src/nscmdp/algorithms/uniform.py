@@ -1,0 +1,53 @@
+"""The uniform policy, in every episode: what knowing nothing earns."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
+from nscmdp.problem import Problem
+
+SETTINGS = ("literal",)
+
+
+@dataclass(frozen=True)
+class Factors:
+    pass
+
+
+@dataclass(frozen=True)
+class Variants:
+    pass
+
+
+class Uniform(NamedTuple):
+    actions: int
+
+
+def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> Uniform:
+    return Uniform(problem.A)
+
+
+@implements(begin_episode, Uniform)
+def _(learner, u):
+    pass
+
+
+@implements(act, Uniform)
+def _(learner, h, x, u):
+    return int(u * learner.actions), 0.0, 0.0
+
+
+@implements(learn, Uniform)
+def _(learner, h, x, a, r, g, y, v, w):
+    pass
+
+
+@implements(end_of_episode, Uniform)
+def _(learner):
+    pass
+
+
+@implements(policy, Uniform)
+def _(learner, h, x, probabilities):
+    for a in range(learner.actions):
+        probabilities[a] = 1.0 / learner.actions

@@ -1,0 +1,46 @@
+"""Environments: each file of this folder makes a path of models from its options, and nothing else.
+
+A new environment is a new file with one function of its own name, ``NAME(episodes, *, option=default, ..., seed=0)``,
+that returns a :class:`nscmdp.path.Path`.
+"""
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from nscmdp.cmdp import CMDP
+from nscmdp.path import Path
+
+NAMES = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
+
+
+def maker(name: str) -> Callable[..., Path]:
+    """The function that makes environment ``name``."""
+    if name not in NAMES:
+        raise ValueError(f"unknown environment {name!r}, expected one of {', '.join(NAMES)}")
+    return getattr(import_module(f"{__name__}.{name}"), name)
+
+
+def make(name: str, episodes: int, **options: object) -> Path:
+    """The environment ``name`` over ``episodes`` episodes; ``options`` are those of its own file."""
+    function = maker(name)
+    known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for option in options:
+        if option not in known:
+            raise ValueError(f"{name} has no option {option!r}, expected one of {', '.join(known)}")
+    return function(episodes, **options)
+
+
+def path(
+    models: Sequence[CMDP],
+    knots: Sequence[int],
+    *,
+    episodes: int | None = None,
+    name: str = "path",
+    seed: int = 0,
+) -> Path:
+    """A drift of your own: ``models[i]`` stands at episode ``knots[i]``; the last knot is the last episode."""
+    if len(models) != len(knots):
+        raise ValueError(f"{len(models)} models but {len(knots)} knots: expected one knot for each model")
+    return Path(models, knots, episodes=episodes, name=name, seed=seed)

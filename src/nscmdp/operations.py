@@ -1,0 +1,57 @@
+"""What a learner does, each declared once here and implemented in the learner's own file.
+
+A learner is a NamedTuple of arrays and constants. The compiled simulator calls these five operations on it; which code
+runs is chosen by the learner's class when the simulator is compiled, so a call costs what a hand-written one would.
+
+    begin_episode(learner, u)                        before the first action; u is uniform on [0, 1)
+    act(learner, h, x, u)                            -> action, and the learner's own estimates of V_h(x), W_h(x)
+    learn(learner, h, x, a, r, g, y, v, w)           after the move to y, whose estimates are v, w (0, 0 after the last step)
+    end_of_episode(learner)
+    policy(learner, h, x, probabilities)             write the distribution that act draws from in this episode
+
+Steps h count from 0 in code, from 1 in the paper.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba.extending import overload
+
+
+def begin_episode(learner, u):
+    raise NotImplementedError
+
+
+def act(learner, h, x, u):
+    raise NotImplementedError
+
+
+def learn(learner, h, x, a, r, g, y, v, w):
+    raise NotImplementedError
+
+
+def end_of_episode(learner):
+    raise NotImplementedError
+
+
+def policy(learner, h, x, probabilities):
+    raise NotImplementedError
+
+
+_CLASSES: dict[str, type] = {}
+
+
+def implements(operation: Callable, learner_class: type) -> Callable[[Callable], Callable]:
+    """Declare the decorated function to be ``operation`` for learners of ``learner_class``."""
+    # Numba tells NamedTuples apart by class name and field types alone: two classes of one name would share code.
+    if _CLASSES.setdefault(learner_class.__name__, learner_class) is not learner_class:
+        raise TypeError(f"two learner classes are called {learner_class.__name__}")
+
+    def register(function: Callable) -> Callable:
+        def choose(learner: Any, *_: Any) -> Callable | None:
+            return function if getattr(learner, "instance_class", None) is learner_class else None
+
+        overload(operation, strict=False, inline="always")(choose)
+        return function
+
+    return register

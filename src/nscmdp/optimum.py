@@ -1,0 +1,223 @@
+"""The best policy that keeps the constraint, exactly.
+
+For one constraint the Lagrangian dual is one-dimensional,
+
+    V* = min_{lambda >= 0} D(lambda),      D(lambda) = max_pi  V^pi + lambda (W^pi - rho),
+
+convex and piecewise linear: a backward induction at lambda gives a policy and with it the line V + lambda (W - rho), which
+touches D there. Starting from one line that falls and one that rises, lambda moves to their crossing until D has no
+point above it: finitely many inductions. The two policies of the last crossing, mixed so that the utility is rho, are
+optimal. :func:`linear_program` solves the same problem over occupancy measures q_h(x,a) and shares nothing with the above:
+
+    max  sum q r    s.t.  sum q g >= rho + tightening,   sum_a q_1(x,a) = mu0(x),   sum_a q_{h+1}(y,a) = sum q_h P_h(y|.),   q >= 0.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from nscmdp._compile import jit
+from nscmdp.cmdp import CMDP, Array
+from nscmdp.induction import Drift, Model, drift_of, empty_model, follow, greedy, mix, model_of
+from nscmdp.path import Path
+
+CLOSED = 1e-12  # relative distance between the dual and the crossing at which they are the same
+FEASIBLE = 1e-9  # a best utility this far below rho still counts as reaching it
+MOST_CUTS = 1000
+
+
+class Infeasible(ValueError):
+    """No policy reaches the utility that is asked for."""
+
+
+class Optimum(NamedTuple):
+    value: float
+    utility: float
+    multiplier: float
+    policy: Array  # (H, S, A)
+
+
+class Mixture(NamedTuple):
+    """Two deterministic policies (H,S), room for values (2,S,2); what the solver leaves for the next episode."""
+
+    falling: NDArray[np.int32]
+    rising: NDArray[np.int32]
+    trial: NDArray[np.int32]
+    values: Array
+
+
+def mixture(horizon: int, states: int) -> Mixture:
+    falling, rising, trial = (np.zeros((horizon, states), np.int32) for _ in range(3))
+    return Mixture(falling, rising, trial, np.empty((2, states, 2)))
+
+
+@jit
+def solve(model, rho, mixture, warm):
+    """(value, utility, multiplier, share of the rising policy, inductions); the value is nan where infeasible.
+
+    ``warm``: the policies in ``mixture`` solved a neighbouring model; their lines are as valid here.
+    """
+    inductions = 0
+    if warm:
+        v0, w0 = follow(model, mixture.falling, mixture.values)
+        v1, w1 = follow(model, mixture.rising, mixture.values)
+        inductions += 2
+        warm = w0 < rho <= w1 and v0 > v1
+    if not warm:
+        v0, w0 = greedy(model, 1.0, 0.0, mixture.falling, mixture.values)
+        inductions += 1
+        if w0 >= rho:
+            return v0, w0, 0.0, 0.0, inductions
+        v1, w1 = greedy(model, 0.0, 1.0, mixture.rising, mixture.values)
+        inductions += 1
+        if w1 < rho - FEASIBLE * (1.0 + abs(rho)):
+            return np.nan, w1, np.inf, 1.0, inductions
+        w1 = max(w1, rho)
+    multiplier = (v0 - v1) / (w1 - w0)
+    for _ in range(MOST_CUTS):
+        crossing = v0 + multiplier * (w0 - rho)
+        v, w = greedy(model, 1.0, multiplier, mixture.trial, mixture.values)
+        inductions += 1
+        dual = v + multiplier * (w - rho)
+        if dual <= crossing + CLOSED * (1.0 + abs(crossing) + multiplier):
+            break
+        if w < rho:
+            v0, w0 = v, w
+            mixture.falling[:] = mixture.trial
+        else:
+            v1, w1 = v, w
+            mixture.rising[:] = mixture.trial
+        if v0 <= v1:  # the constraint is slack at the best policy
+            v0, w0 = greedy(model, 1.0, 0.0, mixture.falling, mixture.values)
+            return v0, w0, 0.0, 0.0, inductions + 1
+        multiplier = (v0 - v1) / (w1 - w0)
+    return v0 + multiplier * (w0 - rho), rho, multiplier, (rho - w0) / (w1 - w0), inductions
+
+
+@jit
+def solve_along(drift, model, rho, episodes, mixture, out):
+    """Solve the models of increasing ``episodes`` one after the other into ``out`` (n,3); the inductions it took."""
+    inductions, warm = 0, False
+    for i in range(len(episodes)):
+        mix(drift, episodes[i], model)
+        value, utility, multiplier, _, took = solve(model, rho, mixture, warm)
+        out[i, 0], out[i, 1], out[i, 2] = value, utility, multiplier
+        inductions += took
+        warm = multiplier > 0.0 and not np.isnan(value)
+    return inductions
+
+
+def constrained(cmdp: CMDP) -> Optimum:
+    """The constrained optimum of one episode; raises :class:`Infeasible`."""
+    model, pair = model_of(cmdp), mixture(cmdp.H, cmdp.S)
+    value, utility, multiplier, share, _ = solve(model, cmdp.rho, pair, False)
+    if np.isnan(value):
+        raise _infeasible(cmdp.rho, utility)
+    return Optimum(value, utility, multiplier, _markov_policy(cmdp, pair, share))
+
+
+def along(env: Path, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
+    """(n,3): value, utility and multiplier of the optimum at increasing episodes of a path."""
+    asked = np.asarray(episodes, dtype=np.int64)
+    out = np.empty((len(asked), 3))
+    drift: Drift = drift_of(env)
+    model: Model = empty_model(env)
+    solve_along(drift, model, env.rho, asked, mixture(env.H, env.S), out)
+    if np.isnan(out[:, 0]).any():
+        first = int(np.flatnonzero(np.isnan(out[:, 0]))[0])
+        raise _infeasible(env.rho, out[first, 1], f" in episode {asked[first]}")
+    return out
+
+
+def best_utility(cmdp: CMDP) -> float:
+    """max_pi W in plain numpy: what a constraint can ask for at most."""
+    later = np.zeros(cmdp.S)
+    for h in range(cmdp.H - 1, -1, -1):
+        layer = h if cmdp.layers > 1 else 0
+        ahead = (cmdp.probability[layer] * later[cmdp.successors[layer]]).sum(axis=2)
+        later = (cmdp.utility[layer] + ahead).max(axis=1)
+    return float(cmdp.mu0 @ later)
+
+
+def require_feasible(cmdp: CMDP) -> None:
+    """Raise :class:`Infeasible` where no policy keeps the constraint."""
+    best = best_utility(cmdp)
+    if best < cmdp.rho - FEASIBLE * (1.0 + abs(cmdp.rho)):
+        raise _infeasible(cmdp.rho, best)
+
+
+def _infeasible(rho: float, best: float, where: str = "") -> Infeasible:
+    return Infeasible(f"no policy has a utility of {rho:.12g}{where}: the best attainable is {best:.12g}")
+
+
+def _markov_policy(cmdp: CMDP, pair: Mixture, share: float) -> Array:
+    """The Markov policy of the mixed occupancy measure; states that neither policy reaches follow the falling one."""
+    falling = occupancy(cmdp, _one_hot(pair.falling, cmdp.A))
+    if share == 0.0:
+        return _conditional(falling, _one_hot(pair.falling, cmdp.A))
+    rising = occupancy(cmdp, _one_hot(pair.rising, cmdp.A))
+    return _conditional((1 - share) * falling + share * rising, _one_hot(pair.falling, cmdp.A))
+
+
+def occupancy(cmdp: CMDP, policy: Array) -> Array:
+    """q_h(x,a): the probability of being at x and playing a at step h."""
+    q = np.empty((cmdp.H, cmdp.S, cmdp.A))
+    here = cmdp.mu0
+    for h in range(cmdp.H):
+        layer = h if cmdp.layers > 1 else 0
+        q[h] = here[:, None] * policy[h]
+        flow = q[h][:, :, None] * cmdp.probability[layer]
+        here = np.bincount(cmdp.successors[layer].ravel(), flow.ravel(), minlength=cmdp.S)
+    return q
+
+
+def _one_hot(choice: NDArray[np.int32], actions: int) -> Array:
+    return np.eye(actions)[choice]
+
+
+def _conditional(q: Array, elsewhere: Array) -> Array:
+    reached = q.sum(axis=2, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(reached > 0, q / reached, elsewhere)
+
+
+def linear_program(cmdp: CMDP, tightening: float = 0.0) -> Optimum:
+    """The same optimum by HiGHS, or that of the problem with rho + tightening; raises :class:`Infeasible`."""
+    H, S, A = cmdp.H, cmdp.S, cmdp.A
+    rho = cmdp.rho + tightening
+    solution = linprog(
+        -cmdp.r.ravel(),
+        A_ub=-cmdp.g.reshape(1, -1),
+        b_ub=[-rho],
+        A_eq=_flow(cmdp),
+        b_eq=np.concatenate([cmdp.mu0, np.zeros((H - 1) * S)]),
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if solution.status == 2:
+        raise _infeasible(rho, best_utility(cmdp))
+    if solution.status != 0:
+        raise RuntimeError(f"HiGHS stopped with: {solution.message}")
+    q = np.maximum(solution.x, 0.0).reshape(H, S, A)
+    policy = _conditional(q, np.full((H, S, A), 1.0 / A))
+    multiplier = max(0.0, -float(solution.ineqlin.marginals[0]))
+    return Optimum(-float(solution.fun), float((q * cmdp.g).sum()), multiplier, policy)
+
+
+def _flow(cmdp: CMDP) -> scipy.sparse.csr_matrix:
+    """Rows (h,y): what leaves state y at step h, less what arrives there."""
+    H, S, A = cmdp.H, cmdp.S, cmdp.A
+    variables = np.arange(H * S * A).reshape(H, S, A)
+    leaving_rows = np.repeat(np.arange(H * S), A)
+    columns = np.broadcast_to(cmdp.successors, (H, *cmdp.successors.shape[1:]))[: H - 1]
+    probability = np.broadcast_to(cmdp.probability, (H, *cmdp.probability.shape[1:]))[: H - 1]
+    arriving_rows = (np.arange(1, H)[:, None, None, None] * S + columns).ravel()
+    arriving_variables = np.repeat(variables[: H - 1].ravel(), cmdp.columns)
+    data = np.concatenate([np.ones(H * S * A), -probability.ravel()])
+    rows = np.concatenate([leaving_rows, arriving_rows])
+    cols = np.concatenate([variables.ravel(), arriving_variables])
+    return scipy.sparse.csr_matrix((data, (rows, cols)), shape=(H * S, H * S * A))

@@ -1,0 +1,43 @@
+"""What an algorithm is told of its problem: sizes, the threshold, and the variation budgets."""
+
+import warnings
+from typing import NamedTuple
+
+from nscmdp import budget
+from nscmdp.path import Path
+
+
+class DoesNotFit(UserWarning):
+    """A frame or epoch that had to be cut to fit into the episodes there are."""
+
+
+class Problem(NamedTuple):
+    S: int
+    A: int
+    H: int
+    K: int
+    rho: float
+    reward_budget: float
+    utility_budget: float
+    transition_budget: float
+    env: Path
+
+    @classmethod
+    def of(cls, env: Path) -> "Problem":
+        measured = budget.variation(env)
+        return cls(env.S, env.A, env.H, env.episodes, env.rho, *measured, env)
+
+    @property
+    def B(self) -> float:
+        """The total budget; the theory asks for at least 1 (a smaller one would stretch frames without bound)."""
+        return max(1.0, self.reward_budget + self.utility_budget + self.transition_budget)
+
+    def frame(self, length: float) -> int:
+        """A whole number of episodes, at least one and at most K."""
+        if not 1 <= length <= max(self.K, 1):
+            warnings.warn(
+                f"a frame of {length:.3g} episodes does not fit into K = {self.K}: expected 1 to {self.K}",
+                DoesNotFit,
+                stacklevel=2,
+            )
+        return int(min(max(length, 1), self.K))

@@ -1,0 +1,31 @@
+"""Random streams, each keyed by what it is for: same key, same bits, on any number of cores and in any batch.
+
+The environment's luck depends on the environment and the run's seed alone, with a fixed number of draws per episode, so
+that all learners face the same luck and comparisons are paired. A learner's whims (ties, exploration) are its own.
+"""
+
+import hashlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def stream(*key: object) -> np.random.Generator:
+    """The generator for a key such as ("environment", "grid_world", 0, 3)."""
+    digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
+
+
+def checkpoints(episodes: int, every: int, seed: int) -> NDArray[np.int64]:
+    """One episode, uniform, from each stratum of ``every`` episodes (the last may be shorter)."""
+    starts = np.arange(1, episodes + 1, every)
+    lengths = stratum_lengths(episodes, every)
+    return starts + np.floor(
+        stream("checkpoints", episodes, every, seed).random(len(starts)) * lengths
+    ).astype(np.int64)
+
+
+def stratum_lengths(episodes: int, every: int) -> NDArray[np.int64]:
+    """How many episodes each checkpoint stands for."""
+    starts = np.arange(1, episodes + 1, every)
+    return np.minimum(every, episodes + 1 - starts)

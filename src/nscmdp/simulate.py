@@ -1,0 +1,231 @@
+"""A learner in a drifting CMDP: what it earns, and exactly what its policies are worth.
+
+In every episode k the learner plays H steps in the model of episode k. At the checkpoints the policy that it is about to
+play is evaluated exactly in that model (V_k, W_k), before the episode is played. With the optimum V*_k and its multiplier
+lambda*_k of the same episodes:
+
+    regret     sum_k (V*_k - V_k)            violation   sum_k (rho - W_k)          signed, as in the paper
+    gap        sum_k (V*_k - V_k) + lambda*_k (rho - W_k)                           never negative, episode by episode
+
+With ``evaluate_every`` = n > 1 one episode of each stratum of n is evaluated and stands for all of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nscmdp import algorithms, optimum
+from nscmdp._compile import inlined, jit
+from nscmdp.cmdp import Array
+from nscmdp.induction import drift_of, empty_model, find_leg, layer_of, look_ahead, mix, start_values
+from nscmdp.operations import act, begin_episode, end_of_episode, learn, policy
+from nscmdp.path import Path
+from nscmdp.problem import Problem
+from nscmdp.randomness import checkpoints, stratum_lengths, stream
+from nscmdp.sampling import sampler_of
+
+CHUNK_STEPS = 1 << 16  # random numbers are drawn for about this many steps at a time
+WINDOWS = 400
+
+
+@inlined
+def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
+    """Reward, utility and successor of one step: an anchor by its weight, then a column of its row."""
+    anchor = end if u_anchor < weight else start
+    place = u_column * sampler.outcomes.shape[4]
+    column = int(place)
+    outcome = sampler.outcomes[anchor, layer, x, a, column]
+    if place - column < outcome.threshold:
+        return outcome.reward, outcome.utility, outcome.state
+    return outcome.alias_reward, outcome.alias_utility, outcome.alias_state
+
+
+@jit
+def value_of(model, learner, probabilities, scratch):
+    """V and W of the policy that a learner plays in this episode, by backward induction."""
+    _, states, actions, columns = model.successors.shape
+    scratch[model.horizon % 2] = 0.0
+    for h in range(model.horizon - 1, -1, -1):
+        layer = layer_of(model, h)
+        later, now = scratch[(h + 1) % 2], scratch[h % 2]
+        for x in range(states):
+            policy(learner, h, x, probabilities)
+            value, worth = 0.0, 0.0
+            for a in range(actions):
+                if probabilities[a] > 0.0:
+                    v, w = look_ahead(layer, columns, x * actions + a, later)
+                    value += probabilities[a] * v
+                    worth += probabilities[a] * w
+            now[x, 0], now[x, 1] = value, worth
+    return start_values(model, scratch[0])
+
+
+@jit
+def play(
+    drift, sampler, learner, model, first, luck, whims, asked, episodes, reward, utility, values, scratch
+):
+    """Play the episodes first, first+1, ...: one for each row of ``luck`` (n, 1+2H) and ``whims`` (n, 1+H).
+
+    Adds what episode k earns to its window of ``reward`` and ``utility``; evaluates the policies of the episodes
+    ``asked`` into ``values`` (n,2). ``model`` and ``scratch`` (2,S,2) are room to work in.
+    """
+    horizon, windows = whims.shape[1] - 1, len(reward)
+    shared, states, actions = (
+        drift.successors.shape[0] == 1,
+        drift.successors.shape[1],
+        drift.successors.shape[2],
+    )
+    probabilities = np.empty(actions)
+    evaluated = 0
+    for i in range(len(luck)):
+        k = first + i
+        begin_episode(learner, whims[i, 0])
+        if evaluated < len(asked) and asked[evaluated] == k:
+            mix(drift, k, model)
+            values[evaluated, 0], values[evaluated, 1] = value_of(model, learner, probabilities, scratch)
+            evaluated += 1
+        start, end, weight = find_leg(drift, k)
+        place = luck[i, 0] * states
+        x = int(place)
+        if place - x >= sampler.start_threshold[x]:
+            x = sampler.start_alias[x]
+        a, _, _ = act(learner, 0, x, whims[i, 1])
+        earned, useful = 0.0, 0.0
+        for h in range(horizon):
+            layer = 0 if shared else h
+            r, g, state = draw(
+                sampler, start, end, weight, layer, x, a, luck[i, 1 + 2 * h], luck[i, 2 + 2 * h]
+            )
+            y = int(state)
+            earned += r
+            useful += g
+            if h + 1 < horizon:
+                a_next, v, w = act(learner, h + 1, y, whims[i, 2 + h])
+                learn(learner, h, x, a, r, g, y, v, w)
+                x, a = y, a_next
+            else:
+                learn(learner, h, x, a, r, g, y, 0.0, 0.0)
+        end_of_episode(learner)
+        window = (k - 1) * windows // episodes
+        reward[window] += earned
+        utility[window] += useful
+
+
+@dataclass(frozen=True)
+class Run:
+    """One learner, one seed. Cumulative arrays run over the evaluated episodes ``episode``."""
+
+    learner: Any  # its state after the last episode
+    rho: float
+    window_episodes: NDArray[np.int64]  # how many episodes each window has
+    reward: Array  # realised reward an episode, by window
+    utility: Array
+    episode: NDArray[np.int64]  # the evaluated episodes ...
+    weight: NDArray[np.int64]  # ... and how many each stands for
+    value: Array  # V_k
+    worth: Array  # W_k
+    optimum: Array | None  # (n,3): V*_k, its utility, lambda*_k
+
+    @cached_property
+    def shortfall(self) -> Array:
+        return self._optimum[:, 0] - self.value
+
+    @cached_property
+    def lack(self) -> Array:
+        return self.rho - self.worth
+
+    @property
+    def regret(self) -> Array:
+        return np.cumsum(self.weight * self.shortfall)
+
+    @property
+    def violation(self) -> Array:
+        return np.cumsum(self.weight * self.lack)
+
+    @property
+    def positive_regret(self) -> Array:
+        return np.cumsum(self.weight * np.maximum(self.shortfall, 0.0))
+
+    @property
+    def positive_violation(self) -> Array:
+        return np.cumsum(self.weight * np.maximum(self.lack, 0.0))
+
+    @property
+    def gap(self) -> Array:
+        """The Lagrangian gap."""
+        return np.cumsum(self.weight * (self.shortfall + self._optimum[:, 2] * self.lack))
+
+    @property
+    def _optimum(self) -> Array:
+        if self.optimum is None:
+            raise ValueError("this run was made without the optimum")
+        return self.optimum
+
+
+def run(
+    env: Path,
+    algorithm: str,
+    setting: str = "literal",
+    seed: int = 0,
+    evaluate_every: int | None = 1,
+    *,
+    factors: dict[str, Any] | None = None,
+    variants: dict[str, Any] | None = None,
+    solve: bool = True,
+    progress: Callable[[int], object] | None = None,
+) -> Run:
+    """Run one learner over all episodes of a path.
+
+    ``evaluate_every`` None evaluates nothing; ``solve`` False leaves the optimum (which belongs to the environment, not
+    to a run) to the caller; ``progress`` is called with the number of episodes played, now and then.
+    """
+    learner = algorithms.make(algorithm, Problem.of(env), setting, factors, variants)
+    every = env.episodes + 1 if evaluate_every is None else evaluate_every
+    if every < 1:
+        raise ValueError(f"evaluate_every = {evaluate_every}: expected at least 1")
+    asked = checkpoints(env.episodes, every, seed) if evaluate_every is not None else np.empty(0, np.int64)
+    weight = stratum_lengths(env.episodes, every)[: len(asked)]
+    windows = min(WINDOWS, env.episodes)
+    reward, utility, values = np.zeros(windows), np.zeros(windows), np.empty((len(asked), 2))
+    luck = stream("environment", env.name, env.seed, seed)
+    whims = stream("learner", algorithm, seed)
+    drift, sampler, model, scratch = drift_of(env), sampler_of(env), empty_model(env), np.empty((2, env.S, 2))
+    chunk = max(1, CHUNK_STEPS // env.H)
+    for first in range(1, env.episodes + 1, chunk):
+        n = min(chunk, env.episodes + 1 - first)
+        begin, end = np.searchsorted(asked, (first, first + n))
+        play(
+            drift,
+            sampler,
+            learner,
+            model,
+            first,
+            luck.random((n, 1 + 2 * env.H)),
+            whims.random((n, 1 + env.H)),
+            asked[begin:end],
+            env.episodes,
+            reward,
+            utility,
+            values[begin:end],
+            scratch,
+        )
+        if progress:
+            progress(first + n - 1)
+    length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
+    best = optimum.along(env, asked) if solve and len(asked) else None
+    return Run(
+        learner,
+        env.rho,
+        length,
+        reward / length,
+        utility / length,
+        asked,
+        weight,
+        values[:, 0],
+        values[:, 1],
+        best,
+    )
