@@ -1,7 +1,7 @@
 """Compiled kernels and where they are kept.
 
 Numba's own cache notices a change in the file of a compiled function, not in the functions that it calls. The cache
-folder is therefore keyed by a hash of every source of the package: an edit anywhere starts a fresh folder.
+folder is therefore keyed by a hash of all sources that kernels are made from: an edit starts a fresh folder.
 """
 
 import hashlib
@@ -12,14 +12,12 @@ from pathlib import Path
 import numba
 import numpy as np
 
-PACKAGE = Path(__file__).parent
+from nscmdp.sources import kernel_digest
 
 
 def _key() -> str:
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
-    for source in sorted(PACKAGE.rglob("*.py")):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+    versions = f"{numba.__version__} {np.__version__} {sys.version} {kernel_digest()}"
+    return hashlib.sha256(versions.encode()).hexdigest()[:16]
 
 
 def cache_folder() -> Path:

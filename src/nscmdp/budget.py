@@ -3,8 +3,9 @@
     B_r = sum_{k<K} sum_h max_{x,a} |r_{k+1,h}(x,a) - r_{k,h}(x,a)|,      B_g likewise for the utility,
     B_p = sum_{k<K} sum_h max_{x,a} || P_{k+1,h}(.|x,a) - P_{k,h}(.|x,a) ||_1,      B = B_r + B_g + B_p.
 
-On a leg between two knots every step moves the model by the same fraction of the leg, so a budget is a sum over legs of
-(share of the leg walked) x (variation between its two anchors). The local budget of a frame sums over the steps inside it.
+On a leg between two knots every step moves the model by the same fraction of the leg, so a budget is a sum over legs
+of (share of the leg walked) x (variation between its two anchors). The local budget of a frame sums over the steps
+inside it.
 """
 
 from typing import NamedTuple

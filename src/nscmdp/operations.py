@@ -5,7 +5,7 @@ runs is chosen by the learner's class when the simulator is compiled, so a call 
 
     begin_episode(learner, u)                        before the first action; u is uniform on [0, 1)
     act(learner, h, x, u)                            -> action, and the learner's own estimates of V_h(x), W_h(x)
-    learn(learner, h, x, a, r, g, y, v, w)           after the move to y, whose estimates are v, w (0, 0 after the last step)
+    learn(learner, h, x, a, r, g, y, v, w)           after the move to y, with estimates v, w (0, 0 after the last)
     end_of_episode(learner)
     policy(learner, h, x, probabilities)             write the distribution that act draws from in this episode
 

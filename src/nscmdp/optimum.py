@@ -4,12 +4,13 @@ For one constraint the Lagrangian dual is one-dimensional,
 
     V* = min_{lambda >= 0} D(lambda),      D(lambda) = max_pi  V^pi + lambda (W^pi - rho),
 
-convex and piecewise linear: a backward induction at lambda gives a policy and with it the line V + lambda (W - rho), which
-touches D there. Starting from one line that falls and one that rises, lambda moves to their crossing until D has no
-point above it: finitely many inductions. The two policies of the last crossing, mixed so that the utility is rho, are
-optimal. :func:`linear_program` solves the same problem over occupancy measures q_h(x,a) and shares nothing with the above:
+convex and piecewise linear: a backward induction at lambda gives a policy and with it the line V + lambda (W - rho),
+which touches D there. Starting from one line that falls and one that rises, lambda moves to their crossing until D has
+no point above it: finitely many inductions. The two policies of the last crossing, mixed so that the utility is rho,
+are optimal. :func:`linear_program` solves the same problem over occupancy measures q_h(x,a), and shares nothing with it:
 
-    max  sum q r    s.t.  sum q g >= rho + tightening,   sum_a q_1(x,a) = mu0(x),   sum_a q_{h+1}(y,a) = sum q_h P_h(y|.),   q >= 0.
+    max  sum q r    s.t.    sum q g >= rho + tightening,    sum_a q_1(x,a) = mu0(x),
+                            sum_a q_{h+1}(y,a) = sum_{x,a} q_h(x,a) P_h(y|x,a),    q >= 0.
 """
 
 from collections.abc import Sequence

@@ -4,11 +4,12 @@ A few anchor models and knots (episodes): between two knots the model is the con
 
     M_k = (1 - w) M_i + w M_j,      w = (k - knot) / (next knot - knot),
 
-so P stays a kernel whatever the drift, variation budgets are exact sums over legs, and sampling is exact: pick anchor j
-with probability w, else i, then a successor from that anchor's row. An abrupt switch is two knots one episode apart. The
-clock is the global episode k, from 1 to K; no learner can touch it.
+so P stays a kernel whatever the drift, variation budgets are exact sums over legs, and sampling is exact: pick anchor
+j with probability w, else i, then a successor from that anchor's row. An abrupt switch is two knots one episode apart.
+The clock is the global episode k, from 1 to K; no learner can touch it.
 """
 
+import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -85,9 +86,7 @@ class Path:
         probability = _mix(weight, first.probability, last.probability)
 
         def paid(one: str) -> Array:
-            total = _mix(
-                weight, first.probability * getattr(first, one), last.probability * getattr(last, one)
-            )
+            total = _mix(weight, first.probability * getattr(first, one), last.probability * getattr(last, one))
             with np.errstate(invalid="ignore", divide="ignore"):
                 return np.where(probability > 0, total / probability, 0.0)
 
@@ -95,12 +94,21 @@ class Path:
             self.successors, probability, paid("reward_of"), paid("utility_of"), self.H, self.rho, self.mu0
         )
 
+    def fingerprint(self) -> str:
+        """A hash of everything that decides what happens on this path."""
+        content = hashlib.sha256(f"{self.name} {self.seed} {self.episodes} {self.H} {self.rho!r}".encode())
+        parts = [self.knots, self.route, self.mu0, self.successors, self.probability]
+        parts += [part for anchor in self.anchors for part in (anchor.reward_of, anchor.utility_of)]
+        for part in parts:
+            content.update(np.ascontiguousarray(part).tobytes())
+        return content.hexdigest()[:16]
+
     def __repr__(self) -> str:
         return f"Path({self.name!r}, K={self.episodes}, H={self.H}, S={self.S}, A={self.A}, rho={self.rho:g})"
 
 
 def to_and_fro(positions: Sequence[float], legs: int, episodes: int) -> tuple[list[int], list[int]]:
-    """Knots and route of a walk over anchors at ``positions`` (0 = first, ..., 1 = last), forth and back ``legs`` times.
+    """Knots and route of a walk over anchors at ``positions`` (0 = first, 1 = last), forth and back ``legs`` times.
 
     Knots fall on whole episodes, so every leg is walked in full and the budget does not depend on K.
     """
@@ -115,9 +123,7 @@ def to_and_fro(positions: Sequence[float], legs: int, episodes: int) -> tuple[li
             places.append(leg + (positions[stop] if leg % 2 == 0 else 1 - positions[stop]))
     knots = [1 + round(place / legs * (episodes - 1)) for place in places]
     if len(set(knots)) < len(knots):
-        raise ValueError(
-            f"episodes = {episodes} is too few to walk {legs} legs: expected at least {len(knots)}"
-        )
+        raise ValueError(f"episodes = {episodes} is too few to walk {legs} legs: expected at least {len(knots)}")
     return knots, route
 
 

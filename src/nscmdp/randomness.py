@@ -20,9 +20,9 @@ def checkpoints(episodes: int, every: int, seed: int) -> NDArray[np.int64]:
     """One episode, uniform, from each stratum of ``every`` episodes (the last may be shorter)."""
     starts = np.arange(1, episodes + 1, every)
     lengths = stratum_lengths(episodes, every)
-    return starts + np.floor(
-        stream("checkpoints", episodes, every, seed).random(len(starts)) * lengths
-    ).astype(np.int64)
+    return starts + np.floor(stream("checkpoints", episodes, every, seed).random(len(starts)) * lengths).astype(
+        np.int64
+    )
 
 
 def stratum_lengths(episodes: int, every: int) -> NDArray[np.int64]:

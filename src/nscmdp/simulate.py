@@ -1,8 +1,8 @@
 """A learner in a drifting CMDP: what it earns, and exactly what its policies are worth.
 
-In every episode k the learner plays H steps in the model of episode k. At the checkpoints the policy that it is about to
-play is evaluated exactly in that model (V_k, W_k), before the episode is played. With the optimum V*_k and its multiplier
-lambda*_k of the same episodes:
+In every episode k the learner plays H steps in the model of episode k. At the checkpoints the policy that it plays is
+evaluated exactly in that model (V_k, W_k), before the first step. With the optimum V*_k and its multiplier lambda*_k
+of the same episodes:
 
     regret     sum_k (V*_k - V_k)            violation   sum_k (rho - W_k)          signed, as in the paper
     gap        sum_k (V*_k - V_k) + lambda*_k (rho - W_k)                           never negative, episode by episode
@@ -65,9 +65,7 @@ def value_of(model, learner, probabilities, scratch):
 
 
 @jit
-def play(
-    drift, sampler, learner, model, first, luck, whims, asked, episodes, reward, utility, values, scratch
-):
+def play(drift, sampler, learner, model, first, luck, whims, asked, episodes, reward, utility, values, scratch):
     """Play the episodes first, first+1, ...: one for each row of ``luck`` (n, 1+2H) and ``whims`` (n, 1+H).
 
     Adds what episode k earns to its window of ``reward`` and ``utility``; evaluates the policies of the episodes
@@ -97,9 +95,7 @@ def play(
         earned, useful = 0.0, 0.0
         for h in range(horizon):
             layer = 0 if shared else h
-            r, g, state = draw(
-                sampler, start, end, weight, layer, x, a, luck[i, 1 + 2 * h], luck[i, 2 + 2 * h]
-            )
+            r, g, state = draw(sampler, start, end, weight, layer, x, a, luck[i, 1 + 2 * h], luck[i, 2 + 2 * h])
             y = int(state)
             earned += r
             useful += g

@@ -38,9 +38,7 @@ def make(
     """The state of learner ``name`` before its first episode."""
     algorithm = module(name)
     if setting not in algorithm.SETTINGS:
-        raise ValueError(
-            f"{name} has no setting {setting!r}, expected one of {', '.join(algorithm.SETTINGS)}"
-        )
+        raise ValueError(f"{name} has no setting {setting!r}, expected one of {', '.join(algorithm.SETTINGS)}")
     if factors and setting != "scaled":
         raise ValueError(f"factors belong to the setting 'scaled', not to {setting!r}")
     return algorithm.learner(
@@ -61,7 +59,5 @@ def _chosen(options: type, given: dict[str, Any], complaint: str) -> Any:
 
 def state_bytes(learner: Any) -> int:
     """Bytes of all arrays that a learner keeps."""
-    parts = [
-        getattr(part, "nbytes", 0) if not isinstance(part, tuple) else state_bytes(part) for part in learner
-    ]
+    parts = [getattr(part, "nbytes", 0) if not isinstance(part, tuple) else state_bytes(part) for part in learner]
     return sum(parts)

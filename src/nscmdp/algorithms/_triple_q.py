@@ -2,13 +2,13 @@
 
     a_h = argmax_a Q_h(x_h,a) + (Z/eta) C_h(x_h,a)                                        ties drawn uniformly
     t = N_h(x_h,a_h) + 1,   alpha_t = (chi+1)/(chi+t)
-    Q_h(x_h,a_h) <- (1-alpha_t) Q_h + alpha_t (r + V_{h+1}(x_{h+1}) + b_t)                b_t: all bonuses of the setting
+    Q_h(x_h,a_h) <- (1-alpha_t) Q_h + alpha_t (r + V_{h+1}(x_{h+1}) + b_t)            b_t: all bonuses of the setting
     C_h(x_h,a_h) <- (1-alpha_t) C_h + alpha_t (g + W_{h+1}(x_{h+1}) + b_t)
     V_h(x) = Q_h(x,a'),  W_h(x) = C_h(x,a'),   a' = argmax_a Q_h(x,a) + (Z/eta) C_h(x,a)  their mean over ties
     every L episodes:  Z <- (Z + rho + eps - Cbar/L)^+,  counts to 0, and the tables by the frame-end rule
 
-Q_h(x,.) changes only on visits to (h,x) and Z only at frame ends, so V_h(x) read when x is visited is the V_h(x) that the
-listing stored at the visit before; no table of V and W is kept.
+Q_h(x,.) changes only on visits to (h,x) and Z only at frame ends, so V_h(x) read when x is visited is the V_h(x) that
+the listing stored at the visit before; no table of V and W is kept.
 """
 
 from typing import NamedTuple
@@ -181,12 +181,8 @@ def _(learner, h, x, a, r, g, y, v, w):
     alpha = learner.rate[t]
     if h == 0 and learner.before:
         learner.memory[CBAR] += learner.table[h, x, C, a]
-    learner.table[h, x, Q, a] = (1.0 - alpha) * learner.table[h, x, Q, a] + alpha * (
-        r + v + learner.bonus_q[t]
-    )
-    learner.table[h, x, C, a] = (1.0 - alpha) * learner.table[h, x, C, a] + alpha * (
-        g + w + learner.bonus_c[t]
-    )
+    learner.table[h, x, Q, a] = (1.0 - alpha) * learner.table[h, x, Q, a] + alpha * (r + v + learner.bonus_q[t])
+    learner.table[h, x, C, a] = (1.0 - alpha) * learner.table[h, x, C, a] + alpha * (g + w + learner.bonus_c[t])
     if h == 0 and not learner.before:
         learner.memory[CBAR] += learner.table[h, x, C, a]
 

@@ -1,4 +1,4 @@
-"""Non-stationary Triple-Q (Algorithm 1): a table for the reward, one for the utility, a virtual queue for the constraint.
+"""Non-stationary Triple-Q (Algorithm 1): a table for the reward, one for the utility, and a virtual queue.
 
     alpha = 0.6,  c = 2/3,  chi = K^0.2,  eta = K^0.2 B^(1/3),  iota = 128 log(sqrt(2SAH) K)                  line 2
     eps = 8 sqrt(S A H^6 iota^3) B^(1/3) / K^0.2
@@ -9,8 +9,8 @@
     every L = K^alpha / B^c episodes, a frame:  N <- 0,  Q = C <- H,  Z <- (Z + rho + eps - Cbar/L)^+,  Cbar <- 0
 
 with Q = C = H and Z = 0 at first, V_h(x) = Q_h(x,a') and W_h(x) = C_h(x,a') for the maximising a', and Cbar the sum of
-C_1(x_1,a_1) over the frame. b~ bounds the local budgets; the theory's choice is the largest that (number of frames) b~ <= B
-allows, B^(1/3) K^-0.4. The updates themselves are in ``_triple_q.py``.
+C_1(x_1,a_1) over the frame. b~ bounds the local budgets; the theory's choice is the largest that
+(number of frames) b~ <= B allows, B^(1/3) K^-0.4. The updates themselves are in ``_triple_q.py``.
 """
 
 from dataclasses import dataclass
@@ -41,9 +41,7 @@ class Variants:
     """Departures from the listing."""
 
     cbar: Literal["after", "before"] = "after"  # C_1 as updated (the listing), or as it was (the proofs)
-    reset: Literal["full", "counts"] = (
-        "full"  # at a frame's end: all tables (the listing), or the counts alone
-    )
+    reset: Literal["full", "counts"] = "full"  # at a frame's end: all tables (the listing), or the counts alone
 
 
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> TripleQ:

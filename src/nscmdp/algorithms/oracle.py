@@ -3,7 +3,7 @@
 The optimum mixes two deterministic policies (see ``optimum.py``). One coin an episode would have the right mean; played
 step by step the mixture is the Markov policy with the same occupancy measure,
 
-    pi_h(a|x) = sum_i share_i q^i_h(x) 1{a = a^i_h(x)} / sum_i share_i q^i_h(x),        q^i_h(x): policy i is at x at step h.
+    pi_h(a|x) = sum_i share_i q^i_h(x) 1{a = a^i_h(x)} / sum_i share_i q^i_h(x),    q^i_h(x): policy i is at x at h.
 """
 
 from dataclasses import dataclass
@@ -79,9 +79,7 @@ def share_by_state(model, mixture, share, occupancy, rising):
 def _(learner, u):
     learner.clock[0] += 1.0
     mix(learner.drift, int(learner.clock[0]), learner.model)
-    value, _, multiplier, share, _ = solve(
-        learner.model, learner.rho, learner.mixture, learner.clock[1] > 0.0
-    )
+    value, _, multiplier, share, _ = solve(learner.model, learner.rho, learner.mixture, learner.clock[1] > 0.0)
     if np.isnan(value):
         raise ValueError("the oracle met an episode in which no policy keeps the constraint")
     learner.clock[1] = 1.0 if multiplier > 0.0 else 0.0

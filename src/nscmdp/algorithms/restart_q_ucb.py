@@ -4,11 +4,11 @@
     at an epoch's start:  Q_h = V_h = H-h+1,  all counts 0
     a_h = argmax_a Q_h(x_h,a)                                                             ties drawn uniformly
     stages of e_1 = H, e_{i+1} = floor((1 + 1/H) e_i) visits; at a stage's end, over its n visits,
-    Q_h <- min( Q_h,  mean of r + V_{h+1}(x_{h+1})  +  sqrt(H^2 iota / n) + sqrt(iota / n)  +  2 b_Delta ),   iota = log(2/p)
+    Q_h <- min( Q_h,  mean of r + V_{h+1}(x_{h+1})  +  sqrt(H^2 iota/n) + sqrt(iota/n)  +  2 b_Delta ),   iota = log(2/p)
 
-b_Delta = B_r(epoch) + H B_p(epoch) needs the epoch's own budget; the version analysed without it has the same rate and is
-the default here. It never looks at the utility. Reconstructed: checked against the authors' replication package, whose clock of
-the environment starts again with every epoch; here nothing but the learner restarts.
+b_Delta = B_r(epoch) + H B_p(epoch) needs the epoch's own budget; the version analysed without it has the same rate and
+is the default here. It never looks at the utility. Reconstructed: checked against the authors' replication package,
+whose clock of the environment starts again with every epoch; here nothing but the learner restarts.
 """
 
 from dataclasses import dataclass
@@ -66,9 +66,7 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
         iota = np.log(2 / CONFIDENCE)
         bonus = np.sqrt(H**2 * iota / n) + np.sqrt(iota / n)
     elif setting == "authors":
-        bonus = 0.05 * np.sqrt(
-            H**2 / n
-        )  # the replication package; its 50 epochs belong to its own problem, D stays
+        bonus = 0.05 * np.sqrt(H**2 / n)  # the replication package; its 50 epochs belong to its own problem, D stays
     else:
         bonus = factors.bonus * H / np.sqrt(n)
     scale = factors.initial if setting == "scaled" else 1.0

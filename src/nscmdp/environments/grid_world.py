@@ -86,9 +86,7 @@ def read_map(map: str) -> NDArray[np.str_]:
         file = File(map)
     if not file.is_file():
         known = ", ".join(sorted(f.stem for f in MAPS.glob("*.txt")))
-        raise ValueError(
-            f"map = {map!r}: no such map or file, expected one of {known} or the path of a text file"
-        )
+        raise ValueError(f"map = {map!r}: no such map or file, expected one of {known} or the path of a text file")
     try:
         lines = file.read_text(encoding="ascii").split()
     except (UnicodeDecodeError, OSError) as error:
@@ -101,9 +99,7 @@ def read_map(map: str) -> NDArray[np.str_]:
         raise ValueError(f"map = {map!r}: {file} has the characters {unknown}, expected only # . o S G")
     for mark, meaning in ((START, "start"), (GOAL, "destination")):
         if (grid == mark).sum() != 1:
-            raise ValueError(
-                f"map = {map!r}: {file} must have one {meaning} {mark}, it has {(grid == mark).sum()}"
-            )
+            raise ValueError(f"map = {map!r}: {file} must have one {meaning} {mark}, it has {(grid == mark).sum()}")
     border = np.concatenate([grid[0], grid[-1], grid[:, 0], grid[:, -1]])
     if (border != WALL).any():
         raise ValueError(f"map = {map!r}: {file} must be closed by walls (#) on all sides")
