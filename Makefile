@@ -27,12 +27,13 @@ setup: .venv/.complete  ## a virtual environment from the hash-locked requiremen
 lock:  ## pin again after a change in pyproject.toml (needs uv)
 	uv pip compile --universal --generate-hashes --extra dev --python-version 3.11 \
 		--no-header --no-annotate --quiet pyproject.toml -o requirements.lock
+	$(PYTHON) workflow/scripts/conda_environment.py
 
 test: setup  ## what every change must pass; under ten minutes on two cores
-	$(IN_VENV) python -m pytest -n $(CORES) -m "not slow" $(ARGS)
+	$(IN_VENV) python -m pytest -n $(CORES) --dist loadgroup -m "not slow" $(ARGS)
 
 test-all: setup  ## the slow checks too
-	$(IN_VENV) python -m pytest -n $(CORES) $(ARGS)
+	$(IN_VENV) python -m pytest -n $(CORES) --dist loadgroup $(ARGS)
 
 lint: setup
 	$(IN_VENV) ruff check .

@@ -7,24 +7,25 @@ For one constraint the Lagrangian dual is one-dimensional,
 convex and piecewise linear: a backward induction at lambda gives a policy and with it the line V + lambda (W - rho),
 which touches D there. Starting from one line that falls and one that rises, lambda moves to their crossing until D has
 no point above it: finitely many inductions. The two policies of the last crossing, mixed so that the utility is rho,
-are optimal. :func:`linear_program` solves the same problem over occupancy measures q_h(x,a), and shares nothing with it:
+are optimal. :func:`linear_program` solves the same problem over occupancy measures q_h(x,a) and shares no code:
 
     max  sum q r    s.t.    sum q g >= rho + tightening,    sum_a q_1(x,a) = mu0(x),
                             sum_a q_{h+1}(y,a) = sum_{x,a} q_h(x,a) P_h(y|x,a),    q >= 0.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from nscmdp._compile import jit
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.induction import Drift, Model, drift_of, empty_model, follow, greedy, mix, model_of
 from nscmdp.path import Path
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 CLOSED = 1e-12  # relative distance between the dual and the crossing at which they are the same
 FEASIBLE = 1e-9  # a best utility this far below rho still counts as reaching it
@@ -188,6 +189,8 @@ def _conditional(q: Array, elsewhere: Array) -> Array:
 
 def linear_program(cmdp: CMDP, tightening: float = 0.0) -> Optimum:
     """The same optimum by HiGHS, or that of the problem with rho + tightening; raises :class:`Infeasible`."""
+    from scipy.optimize import linprog  # half a second that a worker which never asks for it saves
+
     H, S, A = cmdp.H, cmdp.S, cmdp.A
     rho = cmdp.rho + tightening
     solution = linprog(
@@ -209,8 +212,10 @@ def linear_program(cmdp: CMDP, tightening: float = 0.0) -> Optimum:
     return Optimum(-float(solution.fun), float((q * cmdp.g).sum()), multiplier, policy)
 
 
-def _flow(cmdp: CMDP) -> scipy.sparse.csr_matrix:
+def _flow(cmdp: CMDP) -> "scipy.sparse.csr_matrix":
     """Rows (h,y): what leaves state y at step h, less what arrives there."""
+    import scipy.sparse
+
     H, S, A = cmdp.H, cmdp.S, cmdp.A
     variables = np.arange(H * S * A).reshape(H, S, A)
     leaving_rows = np.repeat(np.arange(H * S), A)

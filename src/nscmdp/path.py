@@ -82,17 +82,7 @@ class Path:
         start, end, weight = self.leg(k)
         if weight in (0.0, 1.0):
             return self.anchors[end if weight else start]
-        first, last = self.anchors[start], self.anchors[end]
-        probability = _mix(weight, first.probability, last.probability)
-
-        def paid(one: str) -> Array:
-            total = _mix(weight, first.probability * getattr(first, one), last.probability * getattr(last, one))
-            with np.errstate(invalid="ignore", divide="ignore"):
-                return np.where(probability > 0, total / probability, 0.0)
-
-        return CMDP.sparse(
-            self.successors, probability, paid("reward_of"), paid("utility_of"), self.H, self.rho, self.mu0
-        )
+        return between(self.anchors[start], self.anchors[end], weight)
 
     def fingerprint(self) -> str:
         """A hash of everything that decides what happens on this path."""
@@ -125,6 +115,20 @@ def to_and_fro(positions: Sequence[float], legs: int, episodes: int) -> tuple[li
     if len(set(knots)) < len(knots):
         raise ValueError(f"episodes = {episodes} is too few to walk {legs} legs: expected at least {len(knots)}")
     return knots, route
+
+
+def between(first: CMDP, last: CMDP, weight: float) -> CMDP:
+    """(1 - weight) first + weight last, two models over the same successors."""
+    probability = _mix(weight, first.probability, last.probability)
+
+    def paid(one: str) -> Array:
+        total = _mix(weight, first.probability * getattr(first, one), last.probability * getattr(last, one))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(probability > 0, total / probability, 0.0)
+
+    return CMDP.sparse(
+        first.successors, probability, paid("reward_of"), paid("utility_of"), first.H, first.rho, first.mu0
+    )
 
 
 def _mix(weight: float, first: Array, last: Array) -> Array:

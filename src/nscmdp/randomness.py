@@ -29,3 +29,18 @@ def stratum_lengths(episodes: int, every: int) -> NDArray[np.int64]:
     """How many episodes each checkpoint stands for."""
     starts = np.arange(1, episodes + 1, every)
     return np.minimum(every, episodes + 1 - starts)
+
+
+def spell(seeds: list[int]) -> str:
+    """0-4 for consecutive seeds, 0,2,7 for others."""
+    if seeds == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]}-{seeds[-1]}"
+    return ",".join(map(str, seeds))
+
+
+def unspell(text: str) -> list[int]:
+    """The seeds that :func:`spell` wrote."""
+    if "-" in text:
+        first, last = map(int, text.split("-"))
+        return list(range(first, last + 1))
+    return [int(seed) for seed in text.split(",")]

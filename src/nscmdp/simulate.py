@@ -29,7 +29,7 @@ from nscmdp.randomness import checkpoints, stratum_lengths, stream
 from nscmdp.sampling import sampler_of
 
 CHUNK_STEPS = 1 << 16  # random numbers are drawn for about this many steps at a time
-WINDOWS = 400
+WINDOWS = 200  # realised returns are kept as means over so many stretches of a run
 
 
 @inlined

@@ -2,6 +2,7 @@
 
 A new algorithm is a new file ``NAME.py`` with
 
+    TITLE                    what figures and tables call it
     SETTINGS                 the named choices of constants it offers: "literal", "authors", "scaled"
     Factors                  a frozen dataclass: the factors of the setting "scaled", each with a default
     Variants                 a frozen dataclass: named departures from the printed listing, each off by default
@@ -29,23 +30,23 @@ def module(name: str) -> ModuleType:
 
 
 def make(
-    name: str,
+    algorithm: str,
     problem: Problem,
     setting: str = "literal",
     factors: dict[str, Any] | None = None,
     variants: dict[str, Any] | None = None,
 ) -> Any:
-    """The state of learner ``name`` before its first episode."""
-    algorithm = module(name)
-    if setting not in algorithm.SETTINGS:
-        raise ValueError(f"{name} has no setting {setting!r}, expected one of {', '.join(algorithm.SETTINGS)}")
+    """The learner before its first episode."""
+    chosen = module(algorithm)
+    if setting not in chosen.SETTINGS:
+        raise ValueError(f"{algorithm} has no setting {setting!r}, expected one of {', '.join(chosen.SETTINGS)}")
     if factors and setting != "scaled":
         raise ValueError(f"factors belong to the setting 'scaled', not to {setting!r}")
-    return algorithm.learner(
+    return chosen.learner(
         problem,
         setting,
-        _chosen(algorithm.Factors, factors or {}, f"{name} has no factor"),
-        _chosen(algorithm.Variants, variants or {}, f"{name} has no variant"),
+        _chosen(chosen.Factors, factors or {}, f"{algorithm} has no factor"),
+        _chosen(chosen.Variants, variants or {}, f"{algorithm} has no variant"),
     )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from nscmdp.algorithms._triple_q import Notebook, TripleQ, hoeffding, iota, remaining, triple_q, visits
 from nscmdp.problem import Problem
 
+TITLE = "Algorithm 1: Non-stationary Triple-Q"
 SETTINGS = ("literal", "authors", "scaled")
 
 

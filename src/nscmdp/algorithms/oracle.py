@@ -18,6 +18,7 @@ from nscmdp.operations import act, begin_episode, end_of_episode, implements, le
 from nscmdp.optimum import Mixture, mixture, solve
 from nscmdp.problem import Problem
 
+TITLE = "oracle"
 SETTINGS = ("literal",)
 
 

@@ -4,7 +4,7 @@
     at an epoch's start:  Q_h = V_h = H-h+1,  all counts 0
     a_h = argmax_a Q_h(x_h,a)                                                             ties drawn uniformly
     stages of e_1 = H, e_{i+1} = floor((1 + 1/H) e_i) visits; at a stage's end, over its n visits,
-    Q_h <- min( Q_h,  mean of r + V_{h+1}(x_{h+1})  +  sqrt(H^2 iota/n) + sqrt(iota/n)  +  2 b_Delta ),   iota = log(2/p)
+    Q_h <- min( Q_h,  mean of r + V_{h+1}(x_{h+1})  +  sqrt(H^2 iota/n) + sqrt(iota/n)  +  2 b_Delta ),  iota = log(2/p)
 
 b_Delta = B_r(epoch) + H B_p(epoch) needs the epoch's own budget; the version analysed without it has the same rate and
 is the default here. It never looks at the utility. Reconstructed: checked against the authors' replication package,
@@ -23,6 +23,7 @@ from nscmdp.cmdp import Array
 from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
 from nscmdp.problem import Problem
 
+TITLE = "RestartQ-UCB (no constraint)"
 SETTINGS = ("literal", "authors", "scaled")
 CONFIDENCE = 0.05  # p
 

@@ -16,6 +16,7 @@ import numpy as np
 from nscmdp.algorithms._triple_q import Notebook, TripleQ, hoeffding, iota, remaining, triple_q, visits
 from nscmdp.problem import Problem
 
+TITLE = "Triple-Q (stationary)"
 SETTINGS = ("literal", "authors", "scaled")
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
 from nscmdp.problem import Problem
 
+TITLE = "uniform policy"
 SETTINGS = ("literal",)
 
 

@@ -40,7 +40,20 @@ def path(
     name: str = "path",
     seed: int = 0,
 ) -> Path:
-    """A drift of your own: ``models[i]`` stands at episode ``knots[i]``; the last knot is the last episode."""
+    """A drift of your own: ``models[i]`` stands at episode ``knots[i]``; the last knot is the last episode.
+
+    Every model must have a policy that keeps the constraint; that those between two of them have one is for
+    :mod:`nscmdp.optimum` to find out, episode by episode.
+    """
+    from nscmdp import optimum
+
     if len(models) != len(knots):
         raise ValueError(f"{len(models)} models but {len(knots)} knots: expected one knot for each model")
+    for number, model in enumerate(models):
+        if not isinstance(model, CMDP):
+            raise ValueError(f"models[{number}] is a {type(model).__name__}, expected a CMDP")
+        try:
+            optimum.require_feasible(model)
+        except optimum.Infeasible as error:
+            raise optimum.Infeasible(f"models[{number}]: {error}") from None
     return Path(models, knots, episodes=episodes, name=name, seed=seed)

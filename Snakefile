@@ -1,0 +1,29 @@
+# The whole replication: config.yaml -> simulations and optima -> tables -> notebooks -> figures -> page.
+from nscmdp import plan as planning
+from nscmdp.config import Unacceptable
+
+
+configfile: "config.yaml"
+
+
+try:
+    plan = planning.make(config)
+    if workflow.is_main_process:
+        plan.check()
+except Unacceptable as error:
+    raise WorkflowError(str(error))
+
+RESULTS = plan.config.results
+
+
+include: "workflow/rules/simulate.smk"
+include: "workflow/rules/optimum.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/notebooks.smk"
+include: "workflow/rules/page.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        f"{RESULTS}/index.html",

@@ -1,0 +1,1 @@
+"""How fast the kernels are beside C, plain Python and a linear programming solver."""

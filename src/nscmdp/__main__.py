@@ -1,0 +1,5 @@
+import sys
+
+from nscmdp.cli import main
+
+sys.exit(main())

@@ -1,0 +1,182 @@
+"""The command line: what the pipeline's rules call, and what a person may call by hand."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    chosen = parser.parse_args(arguments)
+    if not hasattr(chosen, "run"):
+        parser.print_help()
+        return 0
+    try:
+        chosen.run(chosen)
+    except Exception as error:
+        if not _expected(error):
+            raise
+        print(f"nscmdp: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="nscmdp", description="Non-stationary constrained MDPs: simulate, solve, tabulate."
+    )
+    commands = parser.add_subparsers(title="commands", metavar="")
+
+    def command(name: str, run, help: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=help, description=help)
+        sub.set_defaults(run=run)
+        return sub
+
+    def specification(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("specification", type=_json, help="JSON, as the pipeline plans it")
+        sub.add_argument("--output", type=Path, required=True)
+
+    sub = command("try", _try, "run one learner on one environment and print what it is worth")
+    sub.add_argument("environment")
+    sub.add_argument("algorithm")
+    sub.add_argument("--setting", default="scaled")
+    sub.add_argument("--episodes", type=int, default=10_000)
+    sub.add_argument("--seed", type=int, default=0)
+    sub.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the environment")
+
+    sub = command("validate", _validate, "check a configuration file")
+    sub.add_argument("file", type=Path)
+
+    sub = command("schema", _schema, "write the JSON schema of the configuration")
+    sub.add_argument("--output", type=Path, required=True)
+
+    sub = command("compile", _compile, "compile the kernels of some algorithms, or of all")
+    sub.add_argument("algorithms", nargs="*")
+
+    sub = command("simulate", _simulate, "simulate a batch of seeds")
+    specification(sub)
+    sub.add_argument("--seeds", type=_seeds, required=True, help="0-4 or 0,2,7")
+
+    specification(command("optimum", _optimum, "solve the optima of an environment"))
+
+    sub = command("tables", _tables, "make the tables of an experiment")
+    sub.add_argument("config", type=_json, help="JSON of a configuration that holds the experiment")
+    sub.add_argument("--experiment", required=True)
+    sub.add_argument("--output", type=Path, required=True, help="a folder")
+
+    sub = command("notebook", _notebook, "execute a notebook")
+    sub.add_argument("notebook", type=Path)
+    sub.add_argument("--parameters", type=_json, default={})
+    sub.add_argument("--output", type=Path, required=True)
+
+    sub = command("render", _render, "render an executed notebook as a page that needs no network")
+    sub.add_argument("notebook", type=Path)
+    sub.add_argument("--output", type=Path, required=True)
+
+    sub = command("page", _page, "write the page that shows the results")
+    sub.add_argument("results", type=Path)
+    return parser
+
+
+def _try(chosen: argparse.Namespace) -> None:
+    from nscmdp import budget, environments, simulate
+
+    options = dict(_option(text) for text in chosen.option)
+    env = environments.make(chosen.environment, chosen.episodes, **options)
+    every = max(1, chosen.episodes // 1000)
+    run = simulate.run(env, chosen.algorithm, chosen.setting, chosen.seed, every)
+    K = env.episodes
+    print(f"{env}\nvariation budget {budget.variation(env).total:.4g}")
+    print(f"regret an episode     {run.regret[-1] / K:10.4f}\nviolation an episode  {run.violation[-1] / K:10.4f}")
+    print(f"gap an episode        {run.gap[-1] / K:10.4f}")
+
+
+def _validate(chosen: argparse.Namespace) -> None:
+    from nscmdp import plan
+
+    loaded = plan.load(chosen.file)
+    loaded.check()
+    runs = sum(len(seeds) for case in loaded.cases for _, seeds, _ in loaded.run_files(case))
+    print(f"{chosen.file}: {len(loaded.cases)} environments, {runs} simulations")
+
+
+def _schema(chosen: argparse.Namespace) -> None:
+    from nscmdp import config, results
+
+    results.write_text(chosen.output, json.dumps(config.schema(), indent=2) + "\n")
+
+
+def _compile(chosen: argparse.Namespace) -> None:
+    from nscmdp import algorithms, jobs
+
+    jobs.compile_kernels(chosen.algorithms or list(algorithms.NAMES))
+
+
+def _simulate(chosen: argparse.Namespace) -> None:
+    from nscmdp import jobs
+
+    jobs.simulate_batch(chosen.specification, chosen.seeds, chosen.output)
+
+
+def _optimum(chosen: argparse.Namespace) -> None:
+    from nscmdp import jobs
+
+    jobs.solve_optimum(chosen.specification, chosen.output)
+
+
+def _tables(chosen: argparse.Namespace) -> None:
+    from nscmdp import plan, tables
+
+    planned = plan.make(chosen.config)
+    tables.make(planned, chosen.experiment, Path(planned.config.results), chosen.output)
+
+
+def _notebook(chosen: argparse.Namespace) -> None:
+    from nscmdp import notebooks
+
+    notebooks.execute(chosen.notebook, chosen.parameters, chosen.output)
+
+
+def _render(chosen: argparse.Namespace) -> None:
+    from nscmdp import notebooks
+
+    notebooks.render(chosen.notebook, chosen.output)
+
+
+def _page(chosen: argparse.Namespace) -> None:
+    from nscmdp import page
+
+    page.write(chosen.results)
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
+
+
+def _seeds(text: str) -> list[int]:
+    from nscmdp.randomness import unspell
+
+    try:
+        return unspell(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected 0-4 or 0,2,7") from None
+
+
+def _option(text: str) -> tuple[str, object]:
+    name, _, value = text.partition("=")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+def _expected(error: Exception) -> bool:
+    """Is this a mistake that the message alone explains?"""
+    from nscmdp import results
+
+    return isinstance(error, ValueError | results.Damaged | OSError)

@@ -1,0 +1,198 @@
+"""The configuration: what config.yaml may say.
+
+Options of an environment and factors of an algorithm are declared once, in their own files; the models here are made
+from those declarations, so a new environment or algorithm is configurable as soon as its file exists.
+"""
+
+import inspect
+import json
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator, model_validator
+
+from nscmdp import algorithms, environments
+
+STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
+NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"
+
+
+class Strict(BaseModel):
+    model_config = STRICT
+
+
+def _environment_model(name: str) -> type[BaseModel]:
+    options = {
+        p.name: (p.annotation, p.default)
+        for p in inspect.signature(environments.maker(name)).parameters.values()
+        if p.kind is p.KEYWORD_ONLY
+    }
+    return create_model(name, __config__=STRICT, name=(Literal[name], ...), **options)  # type: ignore[call-overload]
+
+
+def _options_model(declared: type, title: str) -> type[BaseModel]:
+    """The dataclass of an algorithm's factors or variants as a model."""
+    options = {p.name: (p.annotation, p.default) for p in inspect.signature(declared).parameters.values()}
+    return create_model(title, __config__=STRICT, **options)  # type: ignore[call-overload]
+
+
+def _learner_model(name: str) -> type[BaseModel]:
+    algorithm = algorithms.module(name)
+    factors = _options_model(algorithm.Factors, f"{name}_factors")
+    variants = _options_model(algorithm.Variants, f"{name}_variants")
+    return create_model(
+        name,
+        __base__=LearnerBase,
+        algorithm=(Literal[name], ...),
+        setting=(Literal[algorithm.SETTINGS], ...),
+        factors=(factors, factors()),
+        variants=(variants, variants()),
+    )
+
+
+class LearnerBase(Strict):
+    label: Annotated[str, Field(pattern=NAME)] | None = None
+
+    @property
+    def name(self) -> str:
+        """What the learner is called in results: its label, or algorithm.setting."""
+        return self.label or f"{self.algorithm}.{self.setting}"  # type: ignore[attr-defined]
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """What decides the learner; factors count in the setting "scaled" alone."""
+        unused = {"label"} if self.setting == "scaled" else {"label", "factors"}  # type: ignore[attr-defined]
+        return self.model_dump(mode="json", exclude=unused)
+
+    @model_validator(mode="after")
+    def _factors_belong_to_scaled(self) -> "LearnerBase":
+        if self.factors.model_fields_set and self.setting != "scaled":  # type: ignore[attr-defined]
+            raise ValueError("factors belong to the setting 'scaled'")
+        return self
+
+
+ENVIRONMENTS = {name: _environment_model(name) for name in environments.NAMES}
+LEARNERS = {name: _learner_model(name) for name in algorithms.NAMES}
+Environment = Annotated[Union[tuple(ENVIRONMENTS.values())], Field(discriminator="name")]  # type: ignore[valid-type]  # noqa: UP007
+Learner = Annotated[Union[tuple(LEARNERS.values())], Field(discriminator="algorithm")]  # type: ignore[valid-type]  # noqa: UP007
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Experiment(Strict):
+    """One environment at some budgets and numbers of episodes, several learners, several seeds."""
+
+    name: Annotated[str, Field(pattern=NAME)]
+    environment: Environment
+    budgets: Annotated[list[dict[str, Any]], Field(min_length=1)] = [{}]  # options that change the variation budget
+    episodes: Annotated[list[Positive], Field(min_length=1)]
+    learners: Annotated[list[Learner], Field(min_length=1)]
+    seeds: Positive | list[Annotated[int, Field(ge=0)]]  # how many, from 0 on; or which
+    evaluate_every: Positive = 1
+
+    @field_validator("seeds")
+    @classmethod
+    def _seeds_are_distinct(cls, seeds: int | list[int]) -> int | list[int]:
+        if isinstance(seeds, list) and (not seeds or len(set(seeds)) < len(seeds)):
+            raise ValueError("seeds must be a number of at least 1, or a list of distinct whole numbers")
+        return seeds
+
+    @model_validator(mode="after")
+    def _names_are_distinct(self) -> "Experiment":
+        for key, names in (
+            ("learners", [learner.name for learner in self.learners]),
+            ("episodes", self.episodes),
+            ("budgets", [json.dumps(budget, sort_keys=True) for budget in self.budgets]),
+        ):
+            twice = {name for name in names if names.count(name) > 1}
+            if twice:
+                hint = "; give each a label of its own" if key == "learners" else ""
+                raise ValueError(f"{key} has {twice.pop()!r} twice{hint}")
+        return self
+
+    @property
+    def seed_list(self) -> list[int]:
+        return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
+
+
+class Config(Strict):
+    results: Annotated[str, Field(min_length=1)] = "results"
+    batch: Positive = 5  # seeds in one job
+    experiments: Annotated[list[Experiment], Field(min_length=1)]
+
+    @field_validator("experiments")
+    @classmethod
+    def _names_are_distinct(cls, experiments: list[Experiment]) -> list[Experiment]:
+        names = [experiment.name for experiment in experiments]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"two experiments are called {twice.pop()!r}")
+        return experiments
+
+
+class Unacceptable(ValueError):
+    """A configuration that cannot be run; the message names the key, the value and what would be accepted."""
+
+
+def parse(raw: dict[str, Any]) -> Config:
+    try:
+        return Config.model_validate_json(json.dumps(raw))
+    except TypeError as error:
+        raise Unacceptable(f"config: {error}: expected text, numbers, lists and mappings") from None
+    except ValidationError as error:
+        raise Unacceptable(_explain(error)) from None
+
+
+def environment_options(experiment: Experiment, budget: dict[str, Any], key: str) -> dict[str, Any]:
+    """All options of an experiment's environment at one of its budgets."""
+    model = ENVIRONMENTS[experiment.environment.name]
+    try:
+        given = {**experiment.environment.model_dump(mode="json"), **budget}
+        options = model.model_validate_json(json.dumps(given)).model_dump(mode="json")
+    except ValidationError as error:
+        raise Unacceptable(_explain(error, key, model)) from None
+    del options["name"]
+    return options
+
+
+def schema() -> dict[str, Any]:
+    return Config.model_json_schema()
+
+
+def _explain(error: ValidationError, prefix: str = "", model: type[BaseModel] = Config) -> str:
+    problems = error.errors(include_url=False, include_context=True)
+    first = problems[0]
+    where = prefix + _key(first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(first["loc"], model)
+        message = f"unknown key, expected one of {', '.join(known)}" if known else "unknown key, expected none"
+    elif first["type"] == "missing":
+        return f"config: {where.lstrip('.')} is missing"
+    value = json.dumps(first["input"], default=str)
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    shown = value if len(value) < 120 else value[:117] + "..."
+    return f"config: {where.lstrip('.')} = {shown}: {message}{more}"
+
+
+def _key(loc: tuple[int | str, ...]) -> str:
+    """experiments[0].environment.map, without the names of the models on the way."""
+    parts = [part for i, part in enumerate(loc) if not _is_tag(loc, i)]
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+
+
+def _is_tag(loc: tuple[int | str, ...], i: int) -> bool:
+    tagged = i > 0 and (loc[i - 1] == "environment" or (i > 1 and loc[i - 2] == "learners"))
+    by_type = i > 0 and loc[i - 1] == "seeds"
+    return tagged or (by_type and isinstance(loc[i], str))
+
+
+def _known_keys(loc: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
+    here: type[BaseModel] = model
+    for i, part in enumerate(loc[:-1]):
+        if part == "experiments":
+            here = Experiment
+        elif _is_tag(loc, i):
+            here = (ENVIRONMENTS if loc[i - 1] == "environment" else LEARNERS)[str(part)]
+        elif part in ("factors", "variants"):
+            here = here.model_fields[str(part)].annotation  # type: ignore[assignment]
+    return list(here.model_fields)

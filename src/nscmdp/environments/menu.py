@@ -1,0 +1,49 @@
+"""A small menu whose best dish changes: the environment of the growth study.
+
+Three states x, four steps, a uniform start. Every (h,x) offers the same four dishes, in an order of its own:
+
+    dish        reward            utility         over one leg, from its first end to the other
+    falling     .9 m -> .4 m      .2 -> .3        m = 1, .85, .7 in the three states
+    rising      .4 m -> .9 m      .2 -> .3
+    useful      .2 m              .95 -> .85
+    junk        .1 m              .2
+
+and (h,x,a) leads to a successor of its own with probability .7 -> .6, else to any of the three states, uniformly. The
+orders and successors come from ``seed``: every seed is another instance of the same difficulty. Half an episode must be
+useful (rho = 2 of H = 4), so that the constraint binds in every episode, with room to spare (the best utility is always
+more than rho + 1). In the middle of a leg falling and rising are worth the same, and a learner must change over.
+
+By the definitions one leg has B_r = 4 (.5) = 2, B_g = 4 (.1) = .4 and B_p = 4 (2/15) = .533..., B = 2.933... in all,
+whatever the seed and K. ``legs`` walks it to and fro.
+"""
+
+import numpy as np
+
+from nscmdp.cmdp import CMDP
+from nscmdp.path import Path, to_and_fro
+
+H, RHO = 4, 2.0
+SCALE = np.array([1.0, 0.85, 0.7])  # m, by state
+# at the two ends of a leg; of falling, rising, useful, junk
+REWARD = np.array([[0.9, 0.4, 0.2, 0.1], [0.4, 0.9, 0.2, 0.1]])
+UTILITY = np.array([[0.2, 0.2, 0.95, 0.2], [0.3, 0.3, 0.85, 0.2]])
+OWN_SUCCESSOR = (0.7, 0.6)
+
+
+def menu(episodes: int, *, legs: int = 1, seed: int = 0) -> Path:
+    S, A = len(SCALE), REWARD.shape[1]
+    rng = np.random.default_rng([seed, 41])
+    dish = rng.permuted(np.broadcast_to(np.arange(A), (H, S, A)), axis=2)  # (h,x,a): which dish action a is
+    own = np.eye(S)[rng.integers(S, size=(H, S, A))]
+
+    def anchor(end: int) -> CMDP:
+        return CMDP(
+            P=OWN_SUCCESSOR[end] * own + (1 - OWN_SUCCESSOR[end]) / S,
+            r=REWARD[end][dish] * SCALE[:, None],
+            g=UTILITY[end][dish],
+            rho=RHO,
+            mu0=np.full(S, 1 / S),
+        )
+
+    knots, route = ([1], [0]) if episodes == 1 else to_and_fro([0.0, 1.0], legs, episodes)
+    return Path([anchor(0), anchor(1)], knots, route, name="menu", seed=seed)

@@ -1,0 +1,199 @@
+"""What every algorithm and environment must do; new files are found by themselves."""
+
+import dataclasses
+import typing
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from helpers import World, random_path
+from nscmdp import algorithms, budget, environments, optimum, simulate
+from nscmdp.cmdp import CMDP
+from nscmdp.operations import act, implements
+from nscmdp.problem import Problem
+
+SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.module(name).SETTINGS]
+
+
+def departures():
+    """Every value of every variant that is not its default."""
+    for name, setting in SETTINGS:
+        variants = algorithms.module(name).Variants
+        for field, kind in typing.get_type_hints(variants).items():
+            for value in typing.get_args(kind) or (False, True):
+                if value != getattr(variants(), field):
+                    yield name, setting, field, value
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return random_path(np.random.default_rng(20), [1, 200, 201, 600], tightness=0.6, spread=0.3, name="tiny")
+
+
+@pytest.fixture(scope="module")
+def problem(tiny):
+    return Problem.of(tiny)
+
+
+def test_the_papers_learners_and_controls_are_there():
+    assert {"nonstationary_triple_q", "triple_q", "restart_q_ucb", "oracle", "uniform"} <= set(algorithms.NAMES)
+    assert "grid_world" in environments.NAMES
+
+
+@pytest.mark.parametrize("name", algorithms.NAMES)
+def test_an_algorithm_declares_its_settings_factors_and_variants(name):
+    module = algorithms.module(name)
+    assert module.SETTINGS
+    assert set(module.SETTINGS) <= {"literal", "authors", "scaled"}
+    assert module.__doc__
+    for options in (module.Factors, module.Variants):
+        assert dataclasses.is_dataclass(options)
+        default = options()
+        for field in dataclasses.fields(options):
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(default, field.name, getattr(default, field.name))
+        assert hash(default) == hash(options())
+
+
+def test_titles_tell_algorithms_apart():
+    titles = [algorithms.module(name).TITLE for name in algorithms.NAMES]
+    assert all(titles)
+    assert len(set(titles)) == len(titles)
+
+
+def test_no_two_learner_classes_share_a_name(problem):
+    classes = {type(algorithms.make(name, problem, setting)) for name, setting in SETTINGS}
+    names = [learner.__name__ for learner in classes]
+    assert len(set(names)) == len(names)
+
+
+def test_a_second_learner_class_of_one_name_is_refused(problem):
+    taken = type(algorithms.make("uniform", problem))
+    impostor = type(taken.__name__, (tuple,), {})
+    with pytest.raises(TypeError, match=f"two learner classes are called {taken.__name__}"):
+        implements(act, impostor)
+
+
+@pytest.mark.parametrize(("name", "setting"), SETTINGS)
+def test_a_run_is_finite_and_its_gap_is_never_negative(tiny, name, setting):
+    run = simulate.run(tiny, name, setting, seed=1)
+    for part in (run.reward, run.utility, run.value, run.worth, run.regret, run.violation, run.gap):
+        assert np.isfinite(part).all()
+    gap = run.shortfall + run.optimum[:, 2] * run.lack
+    assert gap.min() >= -1e-9 * (1 + run.optimum[:, 2].max())
+    assert (run.value >= -1e-12).all()
+    assert (run.value <= tiny.H).all()
+
+
+@pytest.mark.parametrize(("name", "setting"), SETTINGS)
+def test_what_a_learner_plays_is_the_policy_that_is_evaluated(tiny, name, setting):
+    """Realised less exact value is noise of mean zero: act draws from policy, and probabilities sum to one."""
+    for seed in (1, 2):
+        run = simulate.run(tiny, name, setting, seed=seed, solve=False)
+        windows = run.window_episodes
+        for realised, exact in ((run.reward, run.value), (run.utility, run.worth)):
+            expected = np.add.reduceat(exact, np.cumsum(windows) - windows) / windows
+            difference = (realised - expected) * windows
+            assert abs(difference.sum()) < 4.5 * np.sqrt((difference**2).sum())
+
+
+@pytest.mark.parametrize(("name", "setting"), SETTINGS)
+def test_policies_are_distributions(name, setting):
+    """Where every action and state pays utility 1, a policy is worth H if and only if its probabilities sum to one."""
+    arrays = random_path(np.random.default_rng(21), [1, 30, 31, 60], name="paid")
+    anchors = [CMDP(P=a.P, r=a.r, g=np.ones_like(a.g), rho=1.0, mu0=a.mu0) for a in arrays.anchors]
+    env = environments.path(anchors, list(arrays.knots), name="paid")
+    run = simulate.run(env, name, setting, solve=False)
+    np.testing.assert_allclose(run.worth, env.H, atol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "setting"), SETTINGS)
+def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(tiny, name, setting):
+    first, again, other = (simulate.run(tiny, name, setting, seed=seed, solve=False) for seed in (1, 1, 2))
+    for part in ("reward", "utility", "value", "worth"):
+        np.testing.assert_array_equal(getattr(first, part), getattr(again, part))
+    assert not np.array_equal(first.reward, other.reward)
+
+
+@pytest.mark.parametrize(("name", "setting", "variant", "value"), list(departures()))
+def test_every_variant_runs_and_departs_from_the_listing(tiny, name, setting, variant, value):
+    run = simulate.run(tiny, name, setting, variants={variant: value}, solve=False)
+    assert np.isfinite(run.value).all()
+    listing, departure = (algorithms.make(name, Problem.of(tiny), setting, variants=v) for v in ({}, {variant: value}))
+    assert any(not np.array_equal(ours, theirs) for ours, theirs in zip(listing, departure, strict=True))
+
+
+@pytest.mark.parametrize("name", algorithms.NAMES)
+def test_unknown_choices_are_refused_with_what_is_accepted(problem, name):
+    module = algorithms.module(name)
+    accepted = ", ".join(module.SETTINGS)
+    with pytest.raises(ValueError, match=f"{name} has no setting 'tasty', expected one of {accepted}"):
+        algorithms.make(name, problem, "tasty")
+    accepted = ", ".join(field.name for field in dataclasses.fields(module.Variants)) or "none"
+    with pytest.raises(ValueError, match=f"{name} has no variant 'tasty', expected one of {accepted}"):
+        algorithms.make(name, problem, module.SETTINGS[0], variants={"tasty": True})
+    if "scaled" in module.SETTINGS:
+        accepted = ", ".join(field.name for field in dataclasses.fields(module.Factors))
+        with pytest.raises(ValueError, match=f"{name} has no factor 'tasty', expected one of {accepted}"):
+            algorithms.make(name, problem, "scaled", factors={"tasty": 2.0})
+
+
+@pytest.mark.parametrize(("name", "setting"), [pair for pair in SETTINGS if pair[1] != "scaled"])
+def test_factors_outside_the_scaled_setting_are_refused(problem, name, setting):
+    with pytest.raises(ValueError, match=f"factors belong to the setting 'scaled', not to '{setting}'"):
+        algorithms.make(name, problem, setting, factors={"bonus": 2.0})
+
+
+def test_an_unknown_algorithm_is_refused_with_the_known_ones(problem):
+    with pytest.raises(ValueError, match=f"unknown algorithm 'tasty', expected one of {', '.join(algorithms.NAMES)}"):
+        algorithms.make("tasty", problem)
+
+
+@pytest.mark.parametrize("name", environments.NAMES)
+def test_an_environment_works_with_its_defaults(name):
+    env = environments.make(name, episodes=10, seed=0)
+    assert (env.name, env.episodes, env.seed) == (name, 10, 0)
+    for k in range(1, 11):
+        model = env.at(k)
+        np.testing.assert_allclose(model.probability.sum(axis=3), 1.0, atol=1e-12)
+        assert (model.H, model.S, model.A, model.rho) == (env.H, env.S, env.A, env.rho)
+    assert budget.variation(env).total >= 0
+    solved = optimum.along(env, [1, 5, 10])
+    assert np.isfinite(solved).all()
+    run = simulate.run(env, "uniform", seed=1)
+    assert (run.gap >= -1e-9).all()
+
+
+@pytest.mark.parametrize("name", environments.NAMES)
+def test_an_environment_is_decided_by_its_options_and_seed(name):
+    first, again, other = (environments.make(name, episodes=10, seed=seed) for seed in (0, 0, 1))
+    for part in ("probability", "reward", "utility", "knots", "route"):
+        np.testing.assert_array_equal(getattr(first, part), getattr(again, part))
+    assert any(
+        not np.array_equal(getattr(first, part), getattr(other, part)) for part in ("probability", "reward", "utility")
+    )
+
+
+@pytest.mark.parametrize("name", environments.NAMES)
+def test_an_unknown_option_is_refused_with_the_known_ones(name):
+    with pytest.raises(ValueError, match=f"{name} has no option 'tasty', expected one of .*seed"):
+        environments.make(name, episodes=10, tasty=True)
+
+
+def test_an_unknown_environment_is_refused_with_the_known_ones():
+    expected = f"unknown environment 'tasty', expected one of {', '.join(environments.NAMES)}"
+    with pytest.raises(ValueError, match=expected):
+        environments.make("tasty", episodes=10)
+
+
+@pytest.mark.parametrize("name", environments.NAMES)
+def test_starts_are_drawn_from_the_start_distribution(name):
+    """Seen through an environment's own alias table, which the simulator reads."""
+    env = environments.make(name, episodes=2000, seed=0)
+    world = World(env, 1)
+    counts = np.bincount([world.begin_episode() for _ in range(2000)], minlength=env.S)
+    possible = env.mu0 > 0
+    assert counts[~possible].sum() == 0
+    if possible.sum() > 1:
+        assert stats.chisquare(counts[possible], 2000 * env.mu0[possible]).pvalue > 1e-4

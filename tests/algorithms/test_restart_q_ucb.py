@@ -1,0 +1,171 @@
+"""RestartQ-UCB beside a plain reading of its listing."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from helpers import World, evaluate, facts, random_path, variation_by_definition
+from nscmdp import environments, simulate
+from nscmdp.algorithms.restart_q_ucb import stage_ends
+from nscmdp.cmdp import CMDP
+from nscmdp.randomness import stream
+
+SEED = 5
+
+
+def update_times(H, most):
+    """e_1 = H, e_{i+1} = floor((1+1/H) e_i); the visits e_1, e_1 + e_2, ..."""
+    times, stage = [H], H
+    while times[-1] < most:
+        stage = math.floor((1 + Fraction(1, H)) * stage)
+        times.append(times[-1] + stage)
+    return times
+
+
+class Listing:
+    def __init__(self, env, setting, factors, local_budgets):
+        f = facts(env)
+        c = {"bonus": 0.01, "frame": 1.0, "initial": 1.0, **factors}
+        Delta, T = f.B_r + f.B_p, f.K * f.H
+        D = math.ceil(f.S ** (-1 / 3) * f.A ** (-1 / 3) * Delta ** (2 / 3) * f.H ** (-2 / 3) * T ** (1 / 3))
+        length = math.ceil(f.K / max(1, D))
+        self.epoch = length if setting != "scaled" else min(max(1, int(c["frame"] * length)), f.K)
+        iota = math.log(2 / 0.05)
+        self.b = {
+            "literal": lambda n: math.sqrt(f.H**2 * iota / n) + math.sqrt(iota / n),
+            "authors": lambda n: 0.05 * math.sqrt(f.H**2 / n),
+            "scaled": lambda n: c["bonus"] * f.H / math.sqrt(n),
+        }[setting]
+        self.scale = c["initial"] if setting == "scaled" else 1.0
+        self.env, self.world, self.local_budgets = env, World(env, SEED), local_budgets
+        self.whims = stream("learner", "restart_q_ucb", SEED)
+        self.times = set(update_times(f.H, f.K))
+
+    def start_epoch(self):
+        H, S, A = self.env.H, self.env.S, self.env.A
+        start = np.array([self.scale * (H - h + 1) for h in range(1, H + 1)])
+        self.Q = np.repeat(start, S * A).reshape(H, S, A)
+        self.V = np.vstack([np.repeat(start, S).reshape(H, S), np.zeros(S)])
+        self.N, self.Nc = np.zeros((H, S, A), int), np.zeros((H, S, A), int)
+        self.rc, self.vc = np.zeros((H, S, A)), np.zeros((H, S, A))
+        first = self.world.k + 1
+        B_r, _, B_p = variation_by_definition(self.env, first, min(first + self.epoch - 1, self.env.episodes))
+        self.b_Delta = B_r + H * B_p if self.local_budgets else 0.0
+
+    def best_actions(self, h, x):
+        return np.flatnonzero(self.Q[h, x] == self.Q[h, x].max())
+
+    def policy(self):
+        policy = np.zeros_like(self.Q)
+        for h, x in np.ndindex(self.Q.shape[:2]):
+            policy[h, x, self.best_actions(h, x)] = 1 / len(self.best_actions(h, x))
+        return policy
+
+    def play_episode(self):
+        x = self.world.begin_episode()
+        u = self.whims.random((1, 1 + self.env.H))[0]
+        earned = 0.0
+        for h in range(self.env.H):
+            tied = self.best_actions(h, x)
+            a = tied[int(u[1 + h] * len(tied))]
+            r, _, y = self.world.step(h, x, a)
+            self.rc[h, x, a] += r
+            self.vc[h, x, a] += self.V[h + 1, y]
+            self.N[h, x, a] += 1
+            self.Nc[h, x, a] += 1
+            if self.N[h, x, a] in self.times:
+                n = self.Nc[h, x, a]
+                target = self.rc[h, x, a] / n + self.vc[h, x, a] / n + self.b(n) + 2 * self.b_Delta
+                self.Q[h, x, a] = min(self.Q[h, x, a], target)
+                self.V[h, x] = self.Q[h, x].max()
+                self.Nc[h, x, a], self.rc[h, x, a], self.vc[h, x, a] = 0, 0.0, 0.0
+            earned, x = earned + r, y
+        return earned
+
+
+@pytest.fixture(scope="module")
+def small():
+    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+
+
+@pytest.fixture(scope="module")
+def grid():
+    return environments.make("grid_world", episodes=70, map="6x6", horizon=6, limit=1, success=0.7)
+
+
+@pytest.mark.parametrize("world", ["small", "grid"])
+@pytest.mark.parametrize("local_budgets", [False, True])
+@pytest.mark.parametrize(
+    ("setting", "factors"),
+    [
+        ("literal", {}),
+        ("authors", {}),
+        ("scaled", {}),
+        ("scaled", {"bonus": 0.2, "frame": 0.7, "initial": 0.8}),
+    ],
+)
+def test_the_learner_does_what_the_listing_says(request, world, setting, factors, local_budgets):
+    env = request.getfixturevalue(world)
+    plain = Listing(env, setting, factors, local_budgets)
+    earned, values, lowered = [], [], False
+    for k in range(1, env.episodes + 1):
+        if (k - 1) % plain.epoch == 0:
+            plain.start_epoch()
+        values.append(evaluate(env.at(k), plain.policy()))
+        earned.append(plain.play_episode())
+        lowered |= bool((plain.Q[0] < plain.scale * env.H).any())
+    run = simulate.run(
+        env, "restart_q_ucb", setting, SEED, factors=factors, variants={"local_budgets": local_budgets}, solve=False
+    )
+    assert run.learner.epoch == plain.epoch
+    if env.episodes % plain.epoch:
+        Q, N, stage_n, stage_sum = np.moveaxis(run.learner.table, 2, 0)
+        np.testing.assert_allclose(Q, plain.Q, rtol=1e-9)
+        np.testing.assert_array_equal(N, plain.N)
+        np.testing.assert_array_equal(stage_n, plain.Nc)
+        np.testing.assert_allclose(stage_sum, plain.rc + plain.vc, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(run.reward, earned, rtol=1e-9)
+    np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-9)
+    if world == "small":
+        assert env.episodes > plain.epoch, "an epoch must end"
+        assert env.episodes % plain.epoch, "the last epoch must be under way, or the tables are trivial"
+        if not local_budgets:
+            assert lowered == (setting != "literal"), "what the bonus leaves to learn"
+
+
+def test_known_local_budgets_keep_estimates_higher():
+    env = random_path(np.random.default_rng(13), [1, 212], H=4, spread=0.01, name="calm")
+    factors, tables = {"frame": 0.3}, []
+    for local_budgets in (False, True):
+        plain = Listing(env, "scaled", factors, local_budgets)
+        for k in range(env.episodes):
+            if k % plain.epoch == 0:
+                plain.start_epoch()
+            plain.play_episode()
+        run = simulate.run(
+            env, "restart_q_ucb", "scaled", SEED, None, factors=factors, variants={"local_budgets": local_budgets}
+        )
+        np.testing.assert_allclose(run.learner.table[:, :, 0], plain.Q, rtol=1e-9)
+        assert (plain.Q[0] < env.H).any()
+        tables.append(plain.Q)
+    assert tables[1][0].mean() > tables[0][0].mean()
+
+
+@pytest.mark.parametrize("H", [1, 2, 5, 25])
+def test_stages_end_where_the_recursion_says(H):
+    times = update_times(H, 3000)
+    np.testing.assert_array_equal(np.flatnonzero(stage_ends(H, 3000)), [t for t in times if t <= 3000])
+
+
+def test_the_utility_is_never_looked_at(small):
+    def opposite(anchor):
+        columns = anchor.successors, anchor.probability, anchor.reward_of, 1.0 - anchor.utility_of
+        return CMDP.sparse(*columns, anchor.H, anchor.rho, anchor.mu0)
+
+    other = environments.path([opposite(anchor) for anchor in small.anchors], list(small.knots), name="small")
+    runs = [simulate.run(env, "restart_q_ucb", "scaled", SEED, solve=False) for env in (small, other)]
+    np.testing.assert_array_equal(runs[0].learner.table, runs[1].learner.table)
+    np.testing.assert_array_equal(runs[0].reward, runs[1].reward)
+    assert not np.array_equal(runs[0].utility, runs[1].utility)

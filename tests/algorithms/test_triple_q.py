@@ -1,0 +1,359 @@
+"""Algorithm 1 and Triple-Q beside a plain reading of their listings: tables of V and W, one line after the other."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from helpers import World, evaluate, facts, random_path
+from nscmdp import algorithms, environments, induction, simulate
+from nscmdp.algorithms._triple_q import hoeffding, iota
+from nscmdp.problem import Problem
+from nscmdp.randomness import stream
+
+SEED = 5
+
+
+@dataclass
+class Constants:
+    L: int
+    chi: float
+    eta: float
+    eps: float
+    bonus: object  # t -> b_t and all else that is added to both targets
+    initial_q: list
+    initial_c: list
+    frame_end: str = "full"
+    bump: float = 0.0
+    put_back: object = None  # (Q, C, h) -> does the entry go back to its initial values?
+    keep_c: bool = False
+    explore: bool = False
+    cbar: str = "after"
+
+
+def whole(length, K):
+    return min(max(1, math.floor(length)), K)
+
+
+def iota_of(f):
+    return 128 * np.log(np.sqrt(2 * f.S * f.A * f.H) * f.K)
+
+
+def algorithm_1(f, setting, factors):
+    """The constants of SPEC 1b; [NB]'s of SPEC 1 on the paper's scale of rewards; the printed powers with factors."""
+    K, B, H = f.K, f.B, f.H
+    chi = K**0.2
+    if setting == "literal":
+        btilde = B ** (1 / 3) * K**-0.4
+        return Constants(
+            L=whole(K**0.6 / B ** (2 / 3), K),
+            chi=chi,
+            eta=K**0.2 * B ** (1 / 3),
+            eps=8 * math.sqrt(f.S * f.A * H**6 * iota_of(f) ** 3) * B ** (1 / 3) / K**0.2,
+            bonus=lambda t: 0.25 * math.sqrt(H**2 * iota_of(f) * (chi + 1) / (chi + t)) + 2 * H * btilde,
+            initial_q=[H] * H,
+            initial_c=[H] * H,
+        )
+    if setting == "authors":
+        return notebook(f, whole(K**0.6 / B ** (2 / 3), K), B ** (1 / 3))
+    c = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 1.0, **factors}
+    btilde = c["btilde"] * B ** (1 / 3) * K**-0.4
+    initial = [c["initial"] * (H - h + 1) for h in range(1, H + 1)]
+    return Constants(
+        L=whole(c["frame"] * K**0.6 / B ** (2 / 3), K),
+        chi=chi,
+        eta=c["eta"] * K**0.2 * B ** (1 / 3),
+        eps=c["epsilon"] * B ** (1 / 3) / K**0.2,
+        bonus=lambda t: c["bonus"] * H * math.sqrt((chi + 1) / (chi + t)) + 2 * H * btilde,
+        initial_q=initial,
+        initial_c=initial,
+    )
+
+
+def triple_q(f, setting, factors):
+    """The constants of SPEC 1, with the frame end that adds a bump and puts back what is too high."""
+    K, H = f.K, f.H
+    chi = K**0.2
+    if setting == "literal":
+        return Constants(
+            L=whole(K**0.6, K),
+            chi=chi,
+            eta=K**0.2,
+            eps=8 * math.sqrt(f.S * f.A * H**6 * iota_of(f) ** 3) / K**0.2,
+            bonus=lambda t: 0.25 * math.sqrt(H**2 * iota_of(f) * (chi + 1) / (chi + t)),
+            initial_q=[H] * H,
+            initial_c=[H] * H,
+            frame_end="bump",
+            bump=2 * H**3 * math.sqrt(iota_of(f)) / K**0.2,
+            put_back=lambda q, c, h: q >= H or c >= H,
+        )
+    if setting == "authors":
+        constants = notebook(f, whole(K**0.6, K), 1.0)
+        constants.frame_end, constants.bump, constants.keep_c = "bump", 3 / 100, True
+        constants.put_back = lambda q, c, h: q > 850 / 100 * H / 25 or c > H
+        return constants
+    c = {"bonus": 0.0013, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 1.0, "bump": 0.01, **factors}
+    initial = [c["initial"] * (H - h + 1) for h in range(1, H + 1)]
+    eta = c["eta"] * K**0.2
+    return Constants(
+        L=whole(c["frame"] * K**0.6, K),
+        chi=chi,
+        eta=eta,
+        eps=c["epsilon"] / K**0.2,
+        bonus=lambda t: c["bonus"] * H * math.sqrt((chi + 1) / (chi + t)),
+        initial_q=initial,
+        initial_c=initial,
+        frame_end="bump",
+        bump=c["bump"] * H / eta,
+        put_back=lambda q, u, h: q >= initial[h] or u >= initial[h],
+    )
+
+
+def notebook(f, L, scale_of_eta):
+    return Constants(
+        L=L,
+        chi=f.K**0.2,
+        eta=100 * 1e-4 * f.K**0.2 * math.sqrt(f.S * f.A * f.H**4) * scale_of_eta,
+        eps=0.5,
+        bonus=lambda t: 0.2 / 100 * np.sqrt(np.log(f.K) / t),
+        initial_q=[800 / 100 * f.H / 25] * f.H,
+        initial_c=[f.H] * f.H,
+        explore=True,
+    )
+
+
+class Listing:
+    """Algorithm 1 as printed, with Triple-Q's frame end where the constants ask for it."""
+
+    def __init__(self, env, constants, algorithm, seed):
+        self.c, self.env, self.world = constants, env, World(env, seed)
+        self.whims = stream("learner", algorithm, seed)
+        H, S, A = env.H, env.S, env.A
+        self.Q = np.array([[[q] * A] * S for q in constants.initial_q], dtype=float)
+        self.C = np.array([[[c] * A] * S for c in constants.initial_c], dtype=float)
+        self.N = np.zeros((H, S, A), dtype=int)
+        self.V, self.W = np.zeros((H + 1, S)), np.zeros((H + 1, S))
+        self.Z, self.Cbar, self.explore = 0.0, 0.0, 1.0 if constants.explore else 0.0
+        self.refresh_all()
+
+    def best_actions(self, h, x):
+        F = [self.Q[h, x, a] + self.Z / self.c.eta * self.C[h, x, a] for a in range(self.env.A)]
+        return [a for a in range(self.env.A) if F[a] == max(F)]
+
+    def refresh(self, h, x):
+        """V_h(x) = Q_h(x,a'), W_h(x) = C_h(x,a'); where several a' maximise, their mean."""
+        tied = self.best_actions(h, x)
+        self.V[h, x] = sum(self.Q[h, x, a] for a in tied) / len(tied)
+        self.W[h, x] = sum(self.C[h, x, a] for a in tied) / len(tied)
+
+    def refresh_all(self):
+        for h, x in np.ndindex(self.env.H, self.env.S):
+            self.refresh(h, x)
+
+    def choose(self, h, x, u):
+        if u < self.explore:
+            return int(u / self.explore * self.env.A)
+        tied = self.best_actions(h, x)
+        return tied[int((u - self.explore) / (1 - self.explore) * len(tied))]
+
+    def policy(self):
+        policy = np.full((self.env.H, self.env.S, self.env.A), self.explore / self.env.A)
+        for h, x in np.ndindex(self.env.H, self.env.S):
+            tied = self.best_actions(h, x)
+            policy[h, x, tied] += (1 - self.explore) / len(tied)
+        return policy
+
+    def play_episode(self):
+        """The episode's reward and utility."""
+        x = self.world.begin_episode()
+        u = self.whims.random((1, 1 + self.env.H))[0]
+        earned, useful = 0.0, 0.0
+        for h in range(self.env.H):
+            a = self.choose(h, x, u[1 + h])
+            r, g, y = self.world.step(h, x, a)
+            before = self.C[h, x, a]
+            self.N[h, x, a] += 1
+            t = self.N[h, x, a]
+            alpha = (self.c.chi + 1) / (self.c.chi + t)
+            b = self.c.bonus(t)
+            self.Q[h, x, a] = (1 - alpha) * self.Q[h, x, a] + alpha * (r + self.V[h + 1, y] + b)
+            self.C[h, x, a] = (1 - alpha) * self.C[h, x, a] + alpha * (g + self.W[h + 1, y] + b)
+            self.refresh(h, x)
+            if h == 0:
+                self.Cbar += before if self.c.cbar == "before" else self.C[h, x, a]
+            earned, useful, x = earned + r, useful + g, y
+        if self.c.explore and self.world.k % 20 == 0:
+            self.explore = max(0.95 * self.explore, 0.03)
+        if self.world.k % self.c.L == 0:
+            self.end_frame()
+        return earned, useful
+
+    def end_frame(self):
+        self.N[:] = 0
+        for h, x, a in np.ndindex(self.Q.shape):
+            if self.c.frame_end == "full":
+                self.Q[h, x, a], self.C[h, x, a] = self.c.initial_q[h], self.c.initial_c[h]
+            elif self.c.frame_end == "bump":
+                self.Q[h, x, a] += self.c.bump
+                if self.c.put_back(self.Q[h, x, a], self.C[h, x, a], h):
+                    self.Q[h, x, a] = self.c.initial_q[h]
+                    if not self.c.keep_c:
+                        self.C[h, x, a] = self.c.initial_c[h]
+        self.Z = max(0.0, self.Z + self.env.rho + self.c.eps - self.Cbar / self.c.L)
+        self.Cbar = 0.0
+        self.refresh_all()
+
+
+CONSTANTS = {"nonstationary_triple_q": algorithm_1, "triple_q": triple_q}
+CASES = [
+    ("nonstationary_triple_q", "literal", {}, {}),
+    ("nonstationary_triple_q", "literal", {}, {"cbar": "before"}),
+    ("nonstationary_triple_q", "literal", {}, {"reset": "counts"}),
+    ("nonstationary_triple_q", "authors", {}, {}),
+    ("nonstationary_triple_q", "authors", {}, {"reset": "counts", "cbar": "before"}),
+    ("nonstationary_triple_q", "scaled", {}, {}),
+    ("nonstationary_triple_q", "scaled", {"bonus": 0.1, "btilde": 0.3, "epsilon": 1.0, "eta": 2.0, "frame": 2.5}, {}),
+    ("nonstationary_triple_q", "scaled", {"initial": 0.7}, {"cbar": "before", "reset": "counts"}),
+    ("triple_q", "literal", {}, {}),
+    ("triple_q", "literal", {}, {"cbar": "before"}),
+    ("triple_q", "authors", {}, {}),
+    ("triple_q", "scaled", {}, {"cbar": "before"}),
+    ("triple_q", "scaled", {"bonus": 0.05, "epsilon": 1.0, "eta": 0.2, "frame": 0.8, "initial": 1.3, "bump": 0.3}, {}),
+]
+
+
+@pytest.fixture(scope="module")
+def small():
+    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+
+
+@pytest.fixture(scope="module")
+def grid():
+    return environments.make("grid_world", episodes=70, map="6x6", horizon=6, limit=1, success=0.7)
+
+
+def reading(env, algorithm, setting, factors, variants):
+    constants = CONSTANTS[algorithm](facts(env), setting, factors)
+    constants.cbar = variants.get("cbar", "after")
+    if "reset" in variants:
+        constants.frame_end = variants["reset"]
+    return Listing(env, constants, algorithm, SEED)
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("world", ["small", "grid"])
+@pytest.mark.parametrize(("algorithm", "setting", "factors", "variants"), CASES)
+def test_the_learner_does_what_the_listing_says(request, world, algorithm, setting, factors, variants):
+    env = request.getfixturevalue(world)
+    plain = reading(env, algorithm, setting, factors, variants)
+    if world == "small":
+        assert env.episodes // plain.c.L >= 2, "frames must end"
+        assert env.episodes % plain.c.L, "the last frame must be under way, or the tables are trivial"
+    episodes = range(1, env.episodes + 1)
+    values, earned = [], []
+    for k in episodes:
+        if world == "small" or k % 10 == 1:
+            values.append(evaluate(env.at(k), plain.policy()))
+        earned.append(plain.play_episode())
+    run = simulate.run(env, algorithm, setting, SEED, factors=factors, variants=variants, solve=False)
+    table, memory = run.learner.table, run.learner.memory
+    assert run.learner.frame == plain.c.L
+    close(table[:, :, 0], plain.Q)
+    close(table[:, :, 1], plain.C)
+    np.testing.assert_array_equal(table[:, :, 2], plain.N)
+    close(memory[0], plain.Z)
+    close(memory[1], plain.Cbar)
+    close(np.stack([run.reward, run.utility], axis=1), earned)
+    evaluated = np.stack([run.value, run.worth], axis=1)
+    close(evaluated if world == "small" else evaluated[::10], values)
+
+
+@pytest.mark.parametrize("algorithm", CONSTANTS)
+def test_the_compared_runs_are_not_trivial(small, algorithm):
+    """Frames end, the queue is used and the policy departs from the uniform one."""
+    plain = reading(small, algorithm, "scaled", {"epsilon": 1.0}, {})
+    queues, greedy = [], 0
+    for _ in range(small.episodes):
+        plain.play_episode()
+        queues.append(plain.Z)
+        greedy += (plain.policy().max(axis=2) == 1).mean() / small.episodes
+    assert len(set(queues)) >= 3
+    assert max(queues) > 0
+    assert greedy > 0.3
+
+
+def paper_problem():
+    return Problem(324, 4, 25, 80_000, 20.0, 2.5, 2.5, 1.875, None)
+
+
+def test_the_constants_of_the_specification():
+    problem = paper_problem()
+    chi = problem.K**0.2
+    assert chi == pytest.approx(9.564, abs=5e-4)
+    assert iota(problem) == pytest.approx(2154.2, abs=0.05)
+    assert hoeffding(problem, chi, 10)[1] == pytest.approx(290.1, abs=0.05)
+
+
+def test_the_literal_learner_of_the_paper_has_its_constants():
+    learner = algorithms.make("nonstationary_triple_q", paper_problem(), "literal")
+    assert learner.frame == 241
+    assert learner.eta == pytest.approx(80_000**0.2 * 6.875 ** (1 / 3), rel=1e-12)
+    btilde = 6.875 ** (1 / 3) * 80_000**-0.4
+    assert learner.bonus_q[1] == pytest.approx(290.1 + 2 * 25 * btilde, abs=0.05)
+    assert learner.rate[1] == 1.0
+    chi = 80_000**0.2
+    np.testing.assert_allclose(learner.rate[1:], (chi + 1) / (chi + np.arange(1, 243)), rtol=1e-14)
+    eps = 8 * math.sqrt(324 * 4 * 25**6 * 2154.2**3) * 6.875 ** (1 / 3) / chi
+    assert learner.target == pytest.approx(20 + eps, rel=1e-4)
+    assert (learner.table[:, :, :2] == 25).all()
+    assert (learner.table[:, :, 2] == 0).all()
+
+
+def test_triple_q_does_not_know_the_budget():
+    problem = paper_problem()
+    tame = problem._replace(reward_budget=0.0, utility_budget=0.0, transition_budget=0.0)
+    for setting in ("literal", "authors", "scaled"):
+        ours, theirs = (algorithms.make("triple_q", p, setting) for p in (problem, tame))
+        for found, expected in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_a_budget_below_one_counts_as_one():
+    problem = paper_problem()._replace(reward_budget=0.1, utility_budget=0.2, transition_budget=0.0)
+    one = problem._replace(reward_budget=1.0, utility_budget=0.0)
+    ours, theirs = (algorithms.make("nonstationary_triple_q", p, "literal") for p in (problem, one))
+    assert ours.frame == theirs.frame
+    assert ours.eta == theirs.eta
+    assert ours.target == theirs.target
+
+
+def test_a_first_visit_forgets_the_initial_value(small):
+    """alpha_1 = 1: an entry visited once holds exactly r + V + b_1 + 2 H b~."""
+    run = simulate.run(small, "nonstationary_triple_q", "literal", SEED, None)
+    visits, Q = run.learner.table[-1, :, 2], run.learner.table[-1, :, 0]
+    once = visits == 1
+    assert once.any()
+    r = np.array([anchor.r[-1] for anchor in small.anchors])[:, once] + run.learner.bonus_q[1]
+    assert (np.abs(r - Q[once]).min(axis=0) < 1e-12).all()
+
+
+def test_exact_values_are_those_of_the_policy_matrix_in_the_episodes_model(small):
+    plain = reading(small, "triple_q", "authors", {}, {})
+    run = simulate.run(small, "triple_q", "authors", SEED)
+    for k in range(1, 60):
+        found = run.value[k - 1], run.worth[k - 1]
+        assert found == pytest.approx(induction.evaluate(small.at(k), plain.policy()), abs=1e-12)
+        plain.play_episode()
+
+
+@pytest.mark.parametrize("algorithm", CONSTANTS)
+def test_the_q_tables_stay_in_the_papers_range(small, algorithm):
+    run = simulate.run(small, algorithm, "literal", SEED, None)
+    f = facts(small)
+    most = f.H**2 * (math.sqrt(iota_of(f)) + 2 * f.B ** (1 / 3) * f.K**-0.4)
+    assert (run.learner.table[:, :, :2] >= 0).all()
+    assert (run.learner.table[:, :, :2] <= most).all()

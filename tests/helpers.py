@@ -1,0 +1,155 @@
+"""Random models and paths, and slow readings of the definitions that share nothing with the package's kernels."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from nscmdp import budget
+from nscmdp.cmdp import CMDP
+from nscmdp.path import Path
+from nscmdp.randomness import stream
+from nscmdp.sampling import sampler_of
+
+
+def random_arrays(rng, H, S, A, *, sparsity=0.0, rounding=0.0, same_for_all_h=False):
+    """P (H,S,A,S) without probabilities below 1e-3, r and g (H,S,A); ``rounding`` puts r and g on a lattice of ties."""
+    layers = 1 if same_for_all_h else H
+    reached = rng.random((layers, S, A, S)) >= sparsity
+    reached |= np.eye(S, dtype=bool)[rng.integers(S, size=(layers, S, A))]
+    P = np.where(reached, rng.exponential(size=reached.shape) + 0.01, 0.0)
+    P /= P.sum(axis=3, keepdims=True)
+    r, g = rng.random((2, layers, S, A))
+    if rounding:
+        r, g = np.round(r / rounding) * rounding, np.round(g / rounding) * rounding
+    return P, r, g
+
+
+def random_cmdp(rng, H=3, S=3, A=3, *, tightness=0.5, one_start=False, **shape):
+    """rho = W of a reward-greedy policy + ``tightness`` (best W - that W): below 0 slack, above 1 infeasible."""
+    P, r, g = random_arrays(rng, H, S, A, **shape)
+    mu0 = np.eye(S)[rng.integers(S)] if one_start else rng.dirichlet(np.ones(S))
+    unconstrained = backward(P, r, g, mu0, H, 1.0, 0.0)[1]
+    best = backward(P, r, g, mu0, H, 0.0, 1.0)[1]
+    rho = unconstrained + tightness * (best - unconstrained)
+    if len(P) == H:
+        return CMDP(P=P, r=r, g=g, rho=rho, mu0=mu0)
+    return one_layer(P, r, g, H, rho, mu0)
+
+
+def one_layer(P, r, g, H, rho, mu0):
+    """A model that is the same for all steps, from arrays with a first axis of 1."""
+    successors = np.broadcast_to(np.arange(P.shape[3], dtype=np.uint32), P.shape)
+    paid = (np.broadcast_to(table[..., None], P.shape) for table in (r, g))
+    return CMDP.sparse(successors, P, *paid, H, rho, mu0)
+
+
+def random_path(
+    rng, knots, *, episodes=None, H=3, S=3, A=3, route=None, tightness=0.5, spread=1.0, name="path", **shape
+):
+    """A path whose constraint can be kept in every episode: rho lies ``tightness`` of the way to the most it can be.
+
+    All anchors but the first go only a share ``spread`` of the way from the first to models of their own.
+    """
+    number = len(knots) if route is None else max(route) + 1
+    mu0 = rng.dirichlet(np.ones(S))
+    arrays = [random_arrays(rng, H, S, A, **shape) for _ in range(number)]
+    for drawn in arrays[1:]:
+        for table, first in zip(drawn, arrays[0], strict=True):
+            table[:] = (1 - spread) * first + spread * table
+
+    def path(rho):
+        anchors = [
+            CMDP(P=P, r=r, g=g, rho=rho, mu0=mu0) if len(P) == H else one_layer(P, r, g, H, rho, mu0)
+            for P, r, g in arrays
+        ]
+        return Path(anchors, knots, route, episodes=episodes, name=name)
+
+    free = path(0.0)
+    models = [free.at(k) for k in range(1, free.episodes + 1)]
+    lowest = max(best(model, 1.0, 0.0)[1] for model in models)
+    highest = min(best(model, 0.0, 1.0)[1] for model in models)
+    low, high = sorted((lowest, highest))
+    return path(low + tightness * (high - low) if lowest < highest else 0.95 * highest)
+
+
+def backward(P, r, g, mu0, H, on_reward, on_utility):
+    """V and W of a policy that maximises on_reward V + on_utility W, by dense backward induction."""
+    V, W = np.zeros(P.shape[1]), np.zeros(P.shape[1])
+    for h in reversed(range(H)):
+        layer = h if len(P) > 1 else 0
+        v, w = r[layer] + P[layer] @ V, g[layer] + P[layer] @ W
+        a = (on_reward * v + on_utility * w).argmax(axis=1)[:, None]
+        V, W = np.take_along_axis(v, a, 1)[:, 0], np.take_along_axis(w, a, 1)[:, 0]
+    return float(mu0 @ V), float(mu0 @ W)
+
+
+def best(cmdp, on_reward, on_utility):
+    return backward(cmdp.P, cmdp.r, cmdp.g, cmdp.mu0, cmdp.H, on_reward, on_utility)
+
+
+def evaluate(cmdp, policy):
+    """V and W of a policy (H,S,A), densely."""
+    V, W = np.zeros(cmdp.S), np.zeros(cmdp.S)
+    for h in reversed(range(cmdp.H)):
+        V = (policy[h] * (cmdp.r[h] + cmdp.P[h] @ V)).sum(axis=1)
+        W = (policy[h] * (cmdp.g[h] + cmdp.P[h] @ W)).sum(axis=1)
+    return float(cmdp.mu0 @ V), float(cmdp.mu0 @ W)
+
+
+def random_policy(rng, cmdp):
+    return rng.dirichlet(np.full(cmdp.A, 0.5), size=(cmdp.H, cmdp.S))
+
+
+def variation_by_definition(env, first=1, last=None):
+    """B_r, B_g, B_p of the steps inside the episodes first..last, summed over all of them as the paper writes it."""
+    total = np.zeros(3)
+    before = env.at(first)
+    for k in range(first + 1, (env.episodes if last is None else last) + 1):
+        now = env.at(k)
+        for h in range(env.H):
+            total += (
+                np.abs(now.r[h] - before.r[h]).max(),
+                np.abs(now.g[h] - before.g[h]).max(),
+                np.abs(now.P[h] - before.P[h]).sum(axis=2).max(),
+            )
+        before = now
+    return total
+
+
+class World:
+    """The environment as a learner meets it, in plain Python: the same luck, one episode after the other."""
+
+    def __init__(self, env, seed):
+        self.env, self.tables = env, sampler_of(env)
+        self.luck = stream("environment", env.name, env.seed, seed)
+        self.k = 0
+
+    def begin_episode(self):
+        """The first state of the next episode."""
+        self.k += 1
+        self.draws = iter(self.luck.random((1, 1 + 2 * self.env.H))[0])
+        place = next(self.draws) * self.env.S
+        x = int(place)
+        return x if place - x < self.tables.start_threshold[x] else int(self.tables.start_alias[x])
+
+    def step(self, h, x, a):
+        """Reward, utility and next state."""
+        leg = self.env.leg(self.k)
+        anchor = leg.end if next(self.draws) < leg.weight else leg.start
+        row = self.tables.outcomes[anchor, h if self.env.layers > 1 else 0, x, a]
+        place = next(self.draws) * len(row)
+        outcome = row[int(place)]
+        if place - int(place) < outcome["threshold"]:
+            return float(outcome["reward"]), float(outcome["utility"]), int(outcome["state"])
+        return float(outcome["alias_reward"]), float(outcome["alias_utility"]), int(outcome["alias_state"])
+
+
+def facts(env):
+    """The sizes and budgets that the formulas ask for.
+
+    The budgets agree with the definition, but are taken to the last bit from the package: on a map many actions are
+    worth the same up to rounding, and another last bit of eta decides between them another way.
+    """
+    B_r, B_g, B_p = budget.variation(env)
+    np.testing.assert_allclose((B_r, B_g, B_p), variation_by_definition(env), rtol=1e-9, atol=1e-12)
+    return SimpleNamespace(S=env.S, A=env.A, H=env.H, K=env.episodes, B=max(1.0, B_r + B_g + B_p), B_r=B_r, B_p=B_p)

@@ -1,0 +1,223 @@
+"""The dual solver, the linear program and plain inductions must tell one story."""
+
+import re
+
+import numpy as np
+import pytest
+
+from helpers import best, evaluate, random_cmdp, random_path, random_policy
+from nscmdp import environments, induction, optimum
+from nscmdp.cmdp import CMDP
+from nscmdp.path import Path
+
+FAMILIES = {
+    "plain": {},
+    "sparse": {"sparsity": 0.6},
+    "ties of .1": {"rounding": 0.1, "sparsity": 0.3},
+    "ties of .5": {"rounding": 0.5, "sparsity": 0.5},
+    "one model for all steps": {"same_for_all_h": True},
+    "ties and one model": {"same_for_all_h": True, "rounding": 0.5, "sparsity": 0.6},
+    "one start": {"one_start": True, "sparsity": 0.5},
+    "almost out of reach": {"tightness": 0.999},
+    "at the best attainable": {"tightness": 1.0},
+    "barely binding": {"tightness": 1e-3, "rounding": 0.1},
+    "slack": {"tightness": -0.3, "rounding": 0.1},
+}
+MAPS = {"18x18": {}, "6x6": {"map": "6x6", "horizon": 15, "limit": 2}}
+
+
+def family(name, number=25):
+    """Models of many sizes; the constraint anywhere between slack and barely attainable unless the family says."""
+    for seed in range(number):
+        rng = np.random.default_rng([seed, *name.encode()])
+        options = {"tightness": rng.uniform(-0.1, 1.0), **FAMILIES[name]}
+        yield random_cmdp(rng, *rng.integers((1, 1, 2), (7, 7, 6)), **options)
+
+
+def with_rho(cmdp, rho):
+    columns = cmdp.successors, cmdp.probability, cmdp.reward_of, cmdp.utility_of
+    return CMDP.sparse(*columns, cmdp.H, rho, cmdp.mu0)
+
+
+def utility_range(cmdp):
+    """W of a reward-greedy policy, and the best W."""
+    return best(cmdp, 1.0, 0.0)[1], best(cmdp, 0.0, 1.0)[1]
+
+
+def assert_is_the_optimum(found, cmdp):
+    """Feasible, worth what it claims, and no policy does better: the dual at its multiplier meets its value."""
+    tolerance = 1e-9 * (1 + found.multiplier)
+    value, utility = induction.evaluate(cmdp, found.policy)
+    assert value == pytest.approx(found.value, abs=tolerance)
+    assert utility == pytest.approx(found.utility, abs=1e-9)
+    assert utility >= cmdp.rho - 1e-9
+    assert found.multiplier >= 0
+    np.testing.assert_allclose(found.policy.sum(axis=2), 1.0, atol=1e-12)
+    assert (found.policy >= 0).all()
+    dual = np.dot((1.0, found.multiplier), best(cmdp, 1.0, found.multiplier)) - found.multiplier * cmdp.rho
+    assert dual == pytest.approx(found.value, abs=tolerance)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_dual_solver_agrees_with_the_linear_program(name):
+    for number, cmdp in enumerate(family(name)):
+        found, wanted = optimum.constrained(cmdp), optimum.linear_program(cmdp)
+        tolerance = 1e-9 * (1 + found.multiplier)
+        assert found.value == pytest.approx(wanted.value, abs=tolerance), f"model {number} of {name}"
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_policy_keeps_the_constraint_and_attains_the_dual(name):
+    for cmdp in family(name):
+        assert_is_the_optimum(optimum.constrained(cmdp), cmdp)
+
+
+@pytest.mark.parametrize("name", ["plain", "sparse", "one model for all steps"])
+def test_the_linear_programs_policy_is_worth_its_value(name):
+    for cmdp in family(name):
+        found = optimum.linear_program(cmdp)
+        value, utility = evaluate(cmdp, found.policy)
+        assert value == pytest.approx(found.value, abs=1e-8)
+        assert utility == pytest.approx(found.utility, abs=1e-8)
+        assert utility >= cmdp.rho - 1e-8
+
+
+@pytest.mark.parametrize("episode", [1, 40_000, 80_000])
+@pytest.mark.parametrize("name", MAPS)
+def test_both_solvers_agree_on_the_maps(name, episode):
+    cmdp = environments.make("grid_world", episodes=80_000, **MAPS[name]).at(episode)
+    found, wanted = optimum.constrained(cmdp), optimum.linear_program(cmdp)
+    assert found.value == pytest.approx(wanted.value, abs=1e-9 * (1 + found.multiplier))
+    assert found.multiplier > 0
+    assert found.multiplier == pytest.approx(wanted.multiplier, abs=1e-6)
+    assert_is_the_optimum(found, cmdp)
+
+
+def test_no_policy_beats_the_optimum_by_more_than_its_multiplier_pays():
+    rng = np.random.default_rng(0)
+    for cmdp in family("sparse"):
+        found = optimum.constrained(cmdp)
+        for _ in range(20):
+            value, utility = evaluate(cmdp, random_policy(rng, cmdp))
+            assert value + found.multiplier * (utility - cmdp.rho) <= found.value + 1e-9
+
+
+def test_a_slack_constraint_has_multiplier_zero_and_leaves_the_best_reward():
+    for cmdp in family("slack"):
+        found = optimum.constrained(cmdp)
+        assert found.multiplier == 0
+        assert found.value == pytest.approx(best(cmdp, 1.0, 0.0)[0], abs=1e-12)
+        assert found.utility >= cmdp.rho
+
+
+def test_a_binding_constraint_is_met_with_equality():
+    binding = 0
+    for cmdp in family("plain"):
+        found = optimum.constrained(cmdp)
+        if found.multiplier > 0:
+            binding += 1
+            assert found.utility == pytest.approx(cmdp.rho, abs=1e-12)
+    assert binding > 15
+
+
+def test_a_case_by_hand():
+    # One action pays reward 1, the other utility 1; a quarter of the time must go to the latter.
+    cmdp = CMDP(P=np.ones((1, 1, 2, 1)), r=[[[1.0, 0.0]]], g=[[[0.0, 1.0]]], rho=0.25, mu0=[1.0])
+    for found in (optimum.constrained(cmdp), optimum.linear_program(cmdp)):
+        assert (found.value, found.utility, found.multiplier) == pytest.approx((0.75, 0.25, 1.0))
+        np.testing.assert_allclose(found.policy, [[[0.75, 0.25]]])
+
+
+@pytest.mark.parametrize("solver", [optimum.constrained, optimum.linear_program, optimum.require_feasible])
+@pytest.mark.parametrize("excess", [1e-4, 0.3])
+def test_an_unattainable_constraint_is_refused_with_the_best_attainable_utility(solver, excess):
+    for cmdp in family("sparse", 10):
+        highest = utility_range(cmdp)[1]
+        asked = with_rho(cmdp, highest + excess)
+        with pytest.raises(optimum.Infeasible) as refusal:
+            solver(asked)
+        numbers = [float(n) for n in re.findall(r"\d+\.?\d*(?:e[-+]?\d+)?", str(refusal.value))]
+        assert numbers == pytest.approx([asked.rho, highest], abs=1e-9)
+
+
+def test_a_path_that_becomes_infeasible_is_refused_with_the_episode():
+    env = random_path(np.random.default_rng(1), [1, 9], tightness=0.5)
+    attainable = [best(env.at(k), 0.0, 1.0)[1] for k in range(1, 10)]
+    rho = (min(attainable) + attainable[0]) / 2 if attainable[0] > min(attainable) else max(attainable)
+    first = 1 + next(i for i, most in enumerate(attainable) if most < rho)
+    asked = Path([with_rho(env.at(1), rho), with_rho(env.at(9), rho)], [1, 9])
+    with pytest.raises(optimum.Infeasible, match=rf"in episode {first}: the best attainable"):
+        optimum.along(asked, range(1, 10))
+
+
+@pytest.mark.parametrize("name", ["plain", "ties of .5", "ties and one model"])
+def test_best_utility_is_the_most_that_any_policy_has(name):
+    for cmdp in family(name):
+        assert optimum.best_utility(cmdp) == pytest.approx(best(cmdp, 0.0, 1.0)[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("tightening", [0.01, 0.2, -0.2])
+def test_a_tightened_program_is_that_of_the_tightened_constraint(tightening):
+    solved = 0
+    for cmdp in family("plain"):
+        if utility_range(cmdp)[1] < cmdp.rho + tightening:
+            with pytest.raises(optimum.Infeasible):
+                optimum.linear_program(cmdp, tightening=tightening)
+            continue
+        solved += 1
+        tightened = with_rho(cmdp, cmdp.rho + tightening)
+        found = optimum.linear_program(cmdp, tightening=tightening)
+        assert found.value == pytest.approx(optimum.linear_program(tightened).value, abs=1e-12)
+        expected = optimum.constrained(tightened)
+        assert found.value == pytest.approx(expected.value, abs=1e-9 * (1 + expected.multiplier))
+    assert solved > 5
+
+
+def assert_along_equals_constrained(env, episodes):
+    solved = optimum.along(env, episodes)
+    for k, (value, utility, multiplier) in zip(episodes, solved, strict=True):
+        alone = optimum.constrained(env.at(k))
+        assert value == pytest.approx(alone.value, abs=1e-9 * (1 + alone.multiplier)), f"episode {k}"
+        # where the dual is flat any of its minimisers is a multiplier, so compare what it certifies
+        dual = np.dot((1.0, multiplier), best(env.at(k), 1.0, multiplier)) - multiplier * env.rho
+        assert dual == pytest.approx(value, abs=1e-9 * (1 + multiplier)), f"episode {k}"
+        assert utility >= env.rho - 1e-9
+    return solved
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_solving_along_a_path_equals_solving_each_episode(seed):
+    shape = {"rounding": 0.5} if seed % 3 == 0 else {"sparsity": 0.5}
+    rng = np.random.default_rng(seed)
+    env = random_path(rng, [1, 12, 13, 30], H=4, S=4, tightness=rng.uniform(-1, 1), **shape)
+    assert_along_equals_constrained(env, range(1, 31))
+
+
+def test_solving_along_a_path_survives_a_constraint_that_binds_only_at_times():
+    # Utility 1 everywhere at first; then only the action without reward has any; then all have it again.
+    def model(g):
+        return CMDP(P=np.ones((1, 1, 2, 1)), r=[[[1.0, 0.0]]], g=[[g]], rho=0.5, mu0=[1.0])
+
+    env = environments.path([model([1.0, 1.0]), model([0.0, 1.0]), model([1.0, 1.0])], [1, 11, 21])
+    solved = assert_along_equals_constrained(env, range(1, 22))
+    slack = solved[:, 2] == 0
+    assert slack[:6].all()
+    assert not slack[6:15].any()
+    assert slack[16:].all()
+
+
+def test_solving_along_the_map_equals_solving_each_episode():
+    env = environments.make("grid_world", episodes=1_000, legs=2, **MAPS["6x6"])
+    assert_along_equals_constrained(env, [1, 2, 3, 100, 250, 251, 400, 500, 501, 749, 999, 1000])
+
+
+@pytest.mark.parametrize("same_for_all_h", [False, True])
+def test_occupancies_flow_and_pay_the_policys_value(same_for_all_h):
+    rng = np.random.default_rng(2)
+    cmdp = random_cmdp(rng, 4, 3, 2, sparsity=0.4, same_for_all_h=same_for_all_h)
+    policy = random_policy(rng, cmdp)
+    q = optimum.occupancy(cmdp, policy)
+    np.testing.assert_allclose(q[0].sum(axis=1), cmdp.mu0, atol=1e-15)
+    for h in range(3):
+        np.testing.assert_allclose(q[h + 1].sum(axis=1), np.einsum("xa,xay->y", q[h], cmdp.P[h]), atol=1e-15)
+    assert ((q * cmdp.r).sum(), (q * cmdp.g).sum()) == pytest.approx(evaluate(cmdp, policy), abs=1e-12)

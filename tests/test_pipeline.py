@@ -1,0 +1,153 @@
+"""The whole pipeline on the tiny preset: same bits whatever the cores and batches, and no work done twice."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.xdist_group("pipeline")
+
+
+def snakemake(folder, *arguments, check=True, cores=2):
+    """Run the pipeline of a copy of the project, with that copy's own package."""
+    environment = os.environ | {
+        "PYTHONPATH": str(folder / "src"),
+        "PATH": os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
+    }
+    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if check and done.returncode != 0:
+        logs = "\n".join(log.read_text() for log in folder.glob("*/logs/**/*.log"))
+        raise AssertionError(f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\n{logs[-4000:]}")
+    return done
+
+
+def tiny(folder, *arguments, **options):
+    return snakemake(folder, *arguments, "--configfile", "workflow/presets/tiny.yaml", **options)
+
+
+def planned(folder, *arguments):
+    """The simulations that a dry run would do."""
+    shown = tiny(folder, "--dry-run", *arguments).stdout
+    return re.findall(
+        r"simulations/\S+?/([\w.]+)/seeds=([\d,-]+)\.parquet", "\n".join(re.findall(r"output: .*", shown))
+    )
+
+
+def hashes(results):
+    kept = [file for part in ("tables", "figures") for file in sorted((results / part).rglob("*")) if file.is_file()]
+    return {str(file.relative_to(results)): hashlib.sha256(file.read_bytes()).hexdigest() for file in kept}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy of the project in which the tiny preset has been run."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("src", "workflow", "notebooks"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "bin").mkdir()
+    command = folder / "bin" / "nscmdp"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nscmdp "$@"\n')
+    command.chmod(0o755)
+    tiny(folder, cores=4)
+    return folder
+
+
+def test_one_command_makes_figure_table_notebook_and_page(project):
+    for name in (
+        "figures/grid_world.svg",
+        "figures/grid_world.png",
+        "notebooks/grid_world.ipynb",
+        "notebooks/grid_world.html",
+        "tables/grid_world_6x6/summary.csv",
+        "index.html",
+    ):
+        assert (project / "results" / name).stat().st_size > 0, name
+
+
+def test_pages_need_no_network(project):
+    for page in project.glob("results/**/*.html"):
+        text = page.read_text()
+        assert not re.search(r"""(src|href)=["']?(https?:)?//""", text), page
+        assert not re.search(r"""import .* from ['"]https?:""", text), page
+
+
+def test_nothing_is_left_to_do_after_a_run(project):
+    assert "Nothing to be done" in tiny(project).stderr
+
+
+def test_results_do_not_depend_on_cores_or_batch_size(project):
+    tiny(project, "--config", "results=other", "batch=5", cores=1)
+    assert hashes(project / "other") == hashes(project / "results")
+    assert len(hashes(project / "results")) >= 8
+
+
+def test_a_run_from_scratch_gives_the_same_bits(project):
+    tiny(project, "--config", "results=again", "batch=1")
+    assert hashes(project / "again") == hashes(project / "results")
+
+
+def test_editing_an_algorithm_reruns_its_simulations_alone(project):
+    assert planned(project) == []
+    file = project / "src/nscmdp/algorithms/triple_q.py"
+    before = file.read_text()
+    file.write_text(before + "\n# a change\n")
+    try:
+        learners = {learner for learner, _ in planned(project)}
+    finally:
+        file.write_text(before)
+    assert learners == {"triple_q.literal", "triple_q.scaled"}
+
+
+def test_more_seeds_run_no_old_seed_again(project):
+    preset = yaml.safe_load((project / "workflow/presets/tiny.yaml").read_text())
+    for experiment in preset["experiments"]:
+        experiment["seeds"] += 2
+    (project / "more.yaml").write_text(yaml.safe_dump(preset))
+    shutil.copytree(project / "results", project / "more")
+    old = {str(file): file.stat().st_mtime_ns for file in project.glob("more/simulations/**/*.parquet")}
+    log = "more/logs/simulations/grid_world_6x6/legs=1/K=800/triple_q.scaled/seeds=2-3.log"
+    (project / log).unlink(missing_ok=True)
+    snakemake(project, "--configfile", "more.yaml", "--config", "results=more", "--rerun-triggers", "params", "input")
+    again = (project / log).read_text()
+    assert "seed 2: taken from seeds=2-2.parquet" in again
+    assert "seed 2: episode" not in again
+    assert "seed 3: episode 800 of 800" in again
+    kept = [file for file in old if "seeds=0-1" in file]
+    assert kept
+    assert all(Path(file).stat().st_mtime_ns == old[file] for file in kept)
+
+
+def test_a_damaged_result_is_named_and_refused(project):
+    shutil.copytree(project / "results", project / "hurt")
+    victim = project / "hurt/simulations/grid_world_6x6/legs=1/K=800/triple_q.scaled/seeds=0-1.parquet"
+    victim.write_bytes(victim.read_bytes()[:-50])
+    arguments = ("--config", "results=hurt", "--forcerun", "tables")
+    done = tiny(project, *arguments, "--rerun-triggers", "input", check=False)
+    assert done.returncode != 0
+    log = (project / "hurt/logs/tables/grid_world_6x6.log").read_text()
+    assert "triple_q.scaled/seeds=0-1.parquet is damaged" in log
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [("results=[]", "results"), ("batch=0", "batch"), ("batches=3", "batches"), ("experiments=[]", "experiments")],
+)
+def test_a_wrong_config_stops_before_any_job(project, setting, named):
+    done = tiny(project, "--config", setting, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert f"config: {named}" in said
+    assert "Traceback" not in said
+    assert "localrule" not in said
+    assert "rule simulate" not in said

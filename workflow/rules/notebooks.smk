@@ -1,0 +1,48 @@
+import json
+
+from nscmdp import sources
+
+GRID_WORLDS = [e.name for e in plan.config.experiments if e.environment.name == "grid_world"]
+
+
+rule grid_world:
+    """papermill writes the executed notebook only when it ran to its end; a crash leaves no output."""
+    input:
+        notebook="notebooks/grid_world.ipynb",
+        tables=expand(f"{RESULTS}/tables/{{experiment}}/{{table}}", experiment=GRID_WORLDS, table=TABLES),
+    output:
+        notebook=f"{RESULTS}/notebooks/grid_world.ipynb",
+        svg=report(f"{RESULTS}/figures/grid_world.svg", category="Figures"),
+        png=f"{RESULTS}/figures/grid_world.png",
+    params:
+        parameters=json.dumps({"results": RESULTS, "experiments": GRID_WORLDS}),
+        sources=sources.digest("nscmdp.figures"),
+    log:
+        f"{RESULTS}/logs/notebooks/grid_world.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/notebooks/grid_world.tsv"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    message:
+        "Executing {input.notebook}"
+    shell:
+        "nscmdp notebook {input.notebook:q} --parameters {params.parameters:q} --output {output.notebook:q} 2> {log:q}"
+
+
+rule html:
+    input:
+        f"{RESULTS}/notebooks/{{name}}.ipynb",
+    output:
+        f"{RESULTS}/notebooks/{{name}}.html",
+    log:
+        f"{RESULTS}/logs/notebooks/{{name}}_html.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/notebooks/{{name}}_html.tsv"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    message:
+        "Rendering {input}"
+    shell:
+        "nscmdp render {input:q} --output {output:q} 2> {log:q}"
