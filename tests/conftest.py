@@ -1,6 +1,15 @@
 """Examples drawn by hypothesis are the same in every run; compiling a kernel may take longer than its deadline."""
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("nscmdp", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("nscmdp")
+
+
+@pytest.fixture
+def a_window_for_each_episode(monkeypatch):
+    """Runs keep the realised reward and utility of every single episode."""
+    from nscmdp import simulate
+
+    monkeypatch.setattr(simulate, "WINDOWS", 1_000_000)

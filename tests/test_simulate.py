@@ -57,6 +57,8 @@ def jump(at, episodes):
     return environments.path([before, before, after, after], [1, at - 1, at, episodes], name="jump")
 
 
+@pytest.mark.usefixtures("a_window_for_each_episode")
+@pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("frame", [0.05, 0.2, 1.0])
 def test_a_restart_does_not_touch_the_environments_clock(name, frame):
@@ -84,6 +86,7 @@ def indifferent():
     return environments.path([model(), model()], [1, 100], name="indifferent")
 
 
+@pytest.mark.usefixtures("a_window_for_each_episode")
 def test_all_learners_face_the_same_luck():
     env = indifferent()
     runs = [simulate.run(env, name, setting, seed=4, solve=False) for name, setting in SETTINGS]
@@ -94,6 +97,7 @@ def test_all_learners_face_the_same_luck():
     assert np.abs(other.reward - runs[0].reward).mean() > 0.1
 
 
+@pytest.mark.usefixtures("a_window_for_each_episode")
 def test_all_learners_start_from_the_same_states():
     rewards = np.arange(5.0)
     model = CMDP(

@@ -6,7 +6,7 @@ from those declarations, so a new environment or algorithm is configurable as so
 
 import inspect
 import json
-from typing import Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator, model_validator
 
@@ -39,14 +39,13 @@ def _learner_model(name: str) -> type[BaseModel]:
     algorithm = algorithms.module(name)
     factors = _options_model(algorithm.Factors, f"{name}_factors")
     variants = _options_model(algorithm.Variants, f"{name}_variants")
-    return create_model(
-        name,
-        __base__=LearnerBase,
-        algorithm=(Literal[name], ...),
-        setting=(Literal[algorithm.SETTINGS], ...),
-        factors=(factors, factors()),
-        variants=(variants, variants()),
-    )
+    fields: dict[str, Any] = {
+        "algorithm": (Literal[name], ...),
+        "setting": (Literal[algorithm.SETTINGS], ...),
+        "factors": (factors, factors()),
+        "variants": (variants, variants()),
+    }
+    return create_model(name, __base__=LearnerBase, **fields)
 
 
 class LearnerBase(Strict):
@@ -72,8 +71,12 @@ class LearnerBase(Strict):
 
 ENVIRONMENTS = {name: _environment_model(name) for name in environments.NAMES}
 LEARNERS = {name: _learner_model(name) for name in algorithms.NAMES}
-Environment = Annotated[Union[tuple(ENVIRONMENTS.values())], Field(discriminator="name")]  # type: ignore[valid-type]  # noqa: UP007
-Learner = Annotated[Union[tuple(LEARNERS.values())], Field(discriminator="algorithm")]  # type: ignore[valid-type]  # noqa: UP007
+if TYPE_CHECKING:
+    Environment = Any
+    Learner = Any
+else:
+    Environment = Annotated[Union[tuple(ENVIRONMENTS.values())], Field(discriminator="name")]  # noqa: UP007
+    Learner = Annotated[Union[tuple(LEARNERS.values())], Field(discriminator="algorithm")]  # noqa: UP007
 Positive = Annotated[int, Field(ge=1)]
 
 
@@ -97,11 +100,12 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> "Experiment":
-        for key, names in (
+        chosen: list[tuple[str, list[Any]]] = [
             ("learners", [learner.name for learner in self.learners]),
             ("episodes", self.episodes),
             ("budgets", [json.dumps(budget, sort_keys=True) for budget in self.budgets]),
-        ):
+        ]
+        for key, names in chosen:
             twice = {name for name in names if names.count(name) > 1}
             if twice:
                 hint = "; give each a label of its own" if key == "learners" else ""

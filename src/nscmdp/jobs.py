@@ -96,7 +96,7 @@ def _simulate(env: Path, spec: dict[str, Any], seed: int) -> dict[str, Any]:
 
 def _rows_elsewhere(output: File, provenance: dict[str, Any]) -> dict[int, tuple[File, dict[str, Any]]]:
     """Seeds that sound files beside ``output`` hold for the same provenance."""
-    rows = {}
+    rows: dict[int, tuple[File, dict[str, Any]]] = {}
     for file in sorted(output.parent.glob("seeds=*.parquet")):
         try:
             table, found = results.read(file)

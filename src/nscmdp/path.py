@@ -154,7 +154,9 @@ def _align(anchors: list[CMDP]) -> list[CMDP]:
 
 def _rearranged(anchors: list[CMDP]) -> list[CMDP]:
     layers = max(anchor.layers for anchor in anchors)
-    kernels, rewards, utilities = [], [], []
+    kernels: list[Array] = []
+    rewards: list[Array] = []
+    utilities: list[Array] = []
     for anchor in anchors:
         shape = (layers, anchor.S, anchor.A, anchor.S)
         dense = densify(anchor.successors, anchor.probability)

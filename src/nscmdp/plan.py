@@ -72,7 +72,8 @@ class Plan:
 
     def batches(self, experiment: Experiment) -> list[list[int]]:
         """Seeds by job. A batch holds the seeds of one block of ``batch`` numbers, so more seeds add batches."""
-        size, blocks = self.config.batch, {}
+        size = self.config.batch
+        blocks: dict[int, list[int]] = {}
         for seed in experiment.seed_list:
             blocks.setdefault(seed // size, []).append(seed)
         return list(blocks.values())

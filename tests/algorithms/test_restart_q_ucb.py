@@ -95,6 +95,7 @@ def grid():
     return environments.make("grid_world", episodes=70, map="6x6", horizon=6, limit=1, success=0.7)
 
 
+@pytest.mark.usefixtures("a_window_for_each_episode")
 @pytest.mark.parametrize("world", ["small", "grid"])
 @pytest.mark.parametrize("local_budgets", [False, True])
 @pytest.mark.parametrize(

@@ -245,6 +245,7 @@ def close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.usefixtures("a_window_for_each_episode")
 @pytest.mark.parametrize("world", ["small", "grid"])
 @pytest.mark.parametrize(("algorithm", "setting", "factors", "variants"), CASES)
 def test_the_learner_does_what_the_listing_says(request, world, algorithm, setting, factors, variants):
