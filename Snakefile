@@ -16,6 +16,7 @@ except Unacceptable as error:
 RESULTS = plan.config.results
 
 
+include: "workflow/rules/common.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/optimum.smk"
 include: "workflow/rules/tables.smk"

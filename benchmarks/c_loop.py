@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nscmdp.algorithms._triple_q import TripleQ
+from nscmdp.algorithms._triple_q import FRAME, TripleQ
 from nscmdp.algorithms.restart_q_ucb import RestartQ
 
 SOURCE = File(__file__).with_name("loop.c")
@@ -34,7 +34,7 @@ Game = _structure(
 CTripleQ = _structure(
     "CTripleQ",
     tables=(pointer, "table initial rate bonus_q bonus_c memory"),
-    constants=(real, "eta target bump cap_q cap_c decay floor"),
+    constants=(real, "eta target offset bump cap_q cap_c decay floor"),
     sizes=(whole, "H S A frame decay_every rule"),
     flags=(flag, "keep_c before"),
     weight=(real, "weight"),
@@ -85,10 +85,18 @@ def player(library: ctypes.CDLL) -> Callable[..., None]:
         )
         name, structure = LEARNERS[type(learner)]
         horizon, states, _, actions = learner.table.shape
-        state = _filled(structure, learner._asdict(), {"H": horizon, "S": states, "A": actions, "weight": 0.0})
+        sizes = {"H": horizon, "S": states, "A": actions}
+        state = _filled(structure, learner._asdict(), sizes, _constants(learner))
         getattr(library, name)(ctypes.byref(game), ctypes.byref(state))
 
     return play
+
+
+def _constants(learner: TripleQ | RestartQ) -> dict[str, Any]:
+    if isinstance(learner, RestartQ):
+        return {}
+    frame, eta, target, offset = learner.memory[FRAME:]
+    return {"frame": int(frame), "eta": eta, "target": target, "offset": offset, "weight": 0.0}
 
 
 def _filled(structure: type[ctypes.Structure], *parts: dict[str, Any]) -> ctypes.Structure:

@@ -100,8 +100,8 @@ typedef struct {
     double *table;                          /* (H, S, 3, A): Q, C, N */
     const double *initial;                  /* (H, 2) */
     const double *rate, *bonus_q, *bonus_c; /* (L + 2) */
-    double *memory;                         /* (4) */
-    double eta, target, bump, cap_q, cap_c, decay, floor;
+    double *memory;                         /* Z, Cbar, exploration, episodes, ... */
+    double eta, target, offset, bump, cap_q, cap_c, decay, floor;
     int64_t H, S, A, frame, decay_every, rule;
     bool keep_c, before;
     double weight; /* Z / eta, which changes only at a frame's end */
@@ -142,8 +142,8 @@ INLINE void triple_q_learn(void *learner, int64_t h, int64_t x, int64_t a, doubl
     double *restrict q = l->table + (h * l->S + x) * 3 * A + a, *restrict c = q + A, *restrict n = c + A;
     const int64_t t = (int64_t)(*n += 1.0);
     const double alpha = l->rate[t], old = *c;
-    *q = (1.0 - alpha) * *q + alpha * (r + v + l->bonus_q[t]);
-    *c = (1.0 - alpha) * old + alpha * (g + w + l->bonus_c[t]);
+    *q = (1.0 - alpha) * *q + alpha * (r + v + (l->bonus_q[t] + l->offset));
+    *c = (1.0 - alpha) * old + alpha * (g + w + (l->bonus_c[t] + l->offset));
     if (h == 0)
         l->memory[CBAR] += l->before ? old : *c;
 }

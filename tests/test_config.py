@@ -69,7 +69,7 @@ WRONG = {
     "no experiment": ({"experiments": []}, ["experiments", "[]"]),
     "nothing at all": ({}, ["experiments", "missing"]),
     "a name that leaves the folder": (changed(name="../up"), ["experiments[0].name", "../up", "pattern"]),
-    "K too small for the drift": (changed(episodes=[2]), ["experiments[0].episodes", "K=2", "at least 3"]),
+    "K too small for the drift": (changed(episodes=[2]), ["experiments[0].episodes", "K=2", "4 are enough"]),
     "K too small for a frame": (
         changed(
             episodes=[20],

@@ -174,7 +174,7 @@ def test_walking_to_and_fro_ends_each_leg_at_an_end_of_the_path(legs, episodes, 
 
 
 def test_too_few_episodes_for_the_legs_are_refused_with_the_number_needed():
-    with pytest.raises(ValueError, match="episodes = 4 is too few to walk 2 legs: expected at least 5"):
+    with pytest.raises(ValueError, match="episodes = 4 is too few to walk 2 legs: 5 are enough"):
         to_and_fro([0, 0.5, 1], 2, 4)
     with pytest.raises(ValueError, match="legs = 0"):
         to_and_fro([0, 1], 0, 10)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numba
 import numpy as np
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
 from nscmdp.sources import kernel_digest
 
@@ -35,3 +37,36 @@ jit = numba.njit(cache=True, error_model="numpy")
 
 # Small helpers of hot loops: handing arrays to a compiled function counts references, once for every call.
 inlined = numba.njit(cache=True, error_model="numpy", inline="always")
+
+# The body of a kernel whose arguments are borrowed: expanded in place, so that the compiler sees that they are.
+expanded = numba.njit(cache=True, error_model="numpy", forceinline=True)
+
+
+@intrinsic
+def borrowed(typing_context, owned):
+    """The same array, or tuple of arrays, without the handles that count references to it.
+
+    Copying an array in a kernel, as handing it to an inlined function does, otherwise costs two atomic additions. The
+    caller of the kernel holds the arrays as long as it runs, so nothing else needs to. What is borrowed must not be
+    returned or stored, and must be handed to an ``expanded`` function: in the function that borrows, numba would take
+    writes to it for dead code.
+    """
+
+    def generate(context, builder, signature, arguments):
+        return _without_handles(context, builder, owned, arguments[0])
+
+    return owned(owned), generate
+
+
+def _without_handles(context, builder, kind, value):
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        parts = [
+            _without_handles(context, builder, part, builder.extract_value(value, i)) for i, part in enumerate(kind)
+        ]
+        return context.make_tuple(builder, kind, parts)
+    return value

@@ -22,6 +22,8 @@ class CMDP:
         dense = np.asarray(P, dtype=float)
         if dense.ndim != 4 or dense.shape[1] != dense.shape[3]:
             raise ValueError(f"P has shape {dense.shape}, expected (H, S, A, S)")
+        if (dense < 0).any():
+            raise ValueError(f"P has a negative probability in row (h, x, a) = {_first(dense < 0)}")
         shape = dense.shape[:3]
         tables = {"r": np.asarray(r, dtype=float), "g": np.asarray(g, dtype=float)}
         for name, table in tables.items():
@@ -76,8 +78,7 @@ class CMDP:
             if not np.isfinite(values).all():
                 raise ValueError(f"{name} holds values that are not finite")
         if (self.probability < 0).any():
-            where = tuple(int(i) for i in np.argwhere(self.probability < 0)[0][:3])
-            raise ValueError(f"P has a negative probability in row (h, x, a) = {where}")
+            raise ValueError(f"P has a negative probability in row (h, x, a) = {_first(self.probability < 0)}")
         sums = self.probability.sum(axis=3)
         off = np.abs(sums - 1)
         if off.max() > ROWS_SUM_TO_ONE:
@@ -115,6 +116,10 @@ class CMDP:
 
     def __repr__(self) -> str:
         return f"CMDP(H={self.H}, S={self.S}, A={self.A}, rho={self.rho:g})"
+
+
+def _first(where: NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(where)[0][:3])
 
 
 def densify(successors: NDArray[np.uint32], values: Array) -> Array:

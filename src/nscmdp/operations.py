@@ -1,6 +1,6 @@
 """What a learner does, each declared once here and implemented in the learner's own file.
 
-A learner is a NamedTuple of arrays and constants. The compiled simulator calls these five operations on it; which code
+A learner is a NamedTuple of arrays and constants. The compiled simulator calls these operations on it; which code
 runs is chosen by the learner's class when the simulator is compiled, so a call costs what a hand-written one would.
 
     begin_episode(learner, u)                        before the first action; u is uniform on [0, 1)
@@ -8,6 +8,9 @@ runs is chosen by the learner's class when the simulator is compiled, so a call 
     learn(learner, h, x, a, r, g, y, v, w)           after the move to y, with estimates v, w (0, 0 after the last)
     end_of_episode(learner)
     policy(learner, h, x, probabilities)             write the distribution that act draws from in this episode
+    restart(learner, arm)                            forget everything, go on with the constants of ``arm``
+
+The last is for learners that another one runs inside (a bandit over bandits); the simulator does not call it.
 
 Steps h count from 0 in code, from 1 in the paper.
 """
@@ -35,6 +38,10 @@ def end_of_episode(learner):
 
 
 def policy(learner, h, x, probabilities):
+    raise NotImplementedError
+
+
+def restart(learner, arm):
     raise NotImplementedError
 
 

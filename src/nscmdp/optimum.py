@@ -93,9 +93,13 @@ def solve(model, rho, mixture, warm):
         else:
             v1, w1 = v, w
             mixture.rising[:] = mixture.trial
-        if v0 <= v1:  # the constraint is slack at the best policy
+        if v0 <= v1:  # possible only after a warm start: the falling policy was not the best for the reward
             v0, w0 = greedy(model, 1.0, 0.0, mixture.falling, mixture.values)
-            return v0, w0, 0.0, 0.0, inductions + 1
+            inductions += 1
+            if w0 >= rho:
+                return v0, w0, 0.0, 0.0, inductions
+            if v0 <= v1:  # equal up to rounding
+                return v1, w1, 0.0, 1.0, inductions
         multiplier = (v0 - v1) / (w1 - w0)
     return v0 + multiplier * (w0 - rho), rho, multiplier, (rho - w0) / (w1 - w0), inductions
 

@@ -43,6 +43,8 @@ class Path:
         picture: NDArray[np.str_] | None = None,
     ) -> None:
         self.anchors = _align(list(anchors))
+        if not len(knots) or not np.isfinite(knots).all():
+            raise ValueError(f"knots = {list(knots)}: expected whole episodes")
         self.knots = np.asarray(knots, dtype=np.int64)
         self.route = np.arange(len(self.knots)) if route is None else np.asarray(route, dtype=np.int64)
         self.episodes = int(self.knots[-1] if episodes is None else episodes)
@@ -58,7 +60,7 @@ class Path:
     def _check(self, knots: Sequence[int]) -> None:
         if self.episodes < 1:
             raise ValueError(f"episodes = {self.episodes}: expected at least 1")
-        if len(self.knots) == 0 or not np.array_equal(self.knots, np.asarray(knots, dtype=float)):
+        if not np.array_equal(self.knots, np.asarray(knots, dtype=float)):
             raise ValueError(f"knots = {list(knots)}: expected whole episodes")
         if self.knots[0] < 1 or (np.diff(self.knots) <= 0).any():
             raise ValueError(f"knots = {list(knots)}: expected episodes from 1 on, in increasing order")
@@ -113,7 +115,8 @@ def to_and_fro(positions: Sequence[float], legs: int, episodes: int) -> tuple[li
             places.append(leg + (positions[stop] if leg % 2 == 0 else 1 - positions[stop]))
     knots = [1 + round(place / legs * (episodes - 1)) for place in places]
     if len(set(knots)) < len(knots):
-        raise ValueError(f"episodes = {episodes} is too few to walk {legs} legs: expected at least {len(knots)}")
+        enough = 1 + int(np.ceil(legs / np.diff(positions).min()))
+        raise ValueError(f"episodes = {episodes} is too few to walk {legs} legs: {enough} are enough")
     return knots, route
 
 

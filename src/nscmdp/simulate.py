@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp import algorithms, optimum
-from nscmdp._compile import inlined, jit
+from nscmdp._compile import borrowed, expanded, inlined, jit
 from nscmdp.cmdp import Array
 from nscmdp.induction import drift_of, empty_model, find_leg, layer_of, look_ahead, mix, start_values
 from nscmdp.operations import act, begin_episode, end_of_episode, learn, policy
@@ -71,6 +71,12 @@ def play(drift, sampler, learner, model, first, luck, whims, asked, episodes, re
     Adds what episode k earns to its window of ``reward`` and ``utility``; evaluates the policies of the episodes
     ``asked`` into ``values`` (n,2). ``model`` and ``scratch`` (2,S,2) are room to work in.
     """
+    arrays = borrowed((drift, sampler, learner, model, luck, whims, asked, reward, utility, values, scratch))
+    play_on(first, episodes, *arrays)
+
+
+@expanded
+def play_on(first, episodes, drift, sampler, learner, model, luck, whims, asked, reward, utility, values, scratch):
     horizon, windows = whims.shape[1] - 1, len(reward)
     shared, states, actions = (
         drift.successors.shape[0] == 1,

@@ -304,7 +304,8 @@ def test_the_literal_learner_of_the_paper_has_its_constants():
     assert learner.frame == 241
     assert learner.eta == pytest.approx(80_000**0.2 * 6.875 ** (1 / 3), rel=1e-12)
     btilde = 6.875 ** (1 / 3) * 80_000**-0.4
-    assert learner.bonus_q[1] == pytest.approx(290.1 + 2 * 25 * btilde, abs=0.05)
+    assert learner.bonus_q[1] == pytest.approx(290.1, abs=0.05)
+    assert learner.offset == pytest.approx(2 * 25 * btilde, rel=1e-12)
     assert learner.rate[1] == 1.0
     chi = 80_000**0.2
     np.testing.assert_allclose(learner.rate[1:], (chi + 1) / (chi + np.arange(1, 243)), rtol=1e-14)
@@ -338,7 +339,8 @@ def test_a_first_visit_forgets_the_initial_value(small):
     visits, Q = run.learner.table[-1, :, 2], run.learner.table[-1, :, 0]
     once = visits == 1
     assert once.any()
-    r = np.array([anchor.r[-1] for anchor in small.anchors])[:, once] + run.learner.bonus_q[1]
+    r = np.array([anchor.r[-1] for anchor in small.anchors])[:, once]
+    r += run.learner.bonus_q[1] + run.learner.offset
     assert (np.abs(r - Q[once]).min(axis=0) < 1e-12).all()
 
 

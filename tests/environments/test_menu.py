@@ -68,7 +68,7 @@ def test_seeds_are_instances_and_a_seed_is_one_instance():
 
 def test_too_few_episodes_for_the_legs_are_refused():
     assert environments.make("menu", episodes=1).episodes == 1
-    with pytest.raises(ValueError, match="episodes = 10 is too few to walk 20 legs: expected at least 21"):
+    with pytest.raises(ValueError, match="episodes = 10 is too few to walk 20 legs: 21 are enough"):
         environments.make("menu", episodes=10, legs=20)
     with pytest.raises(ValueError, match="legs = 0"):
         environments.make("menu", episodes=10, legs=0)

@@ -1,29 +1,28 @@
-import json
-
-from nscmdp import sources
-
-GRID_WORLDS = [e.name for e in plan.config.experiments if e.environment.name == "grid_world"]
-
-
 rule grid_world:
     """papermill writes the executed notebook only when it ran to its end; a crash leaves no output."""
     input:
         notebook="notebooks/grid_world.ipynb",
-        tables=expand(f"{RESULTS}/tables/{{experiment}}/{{table}}", experiment=GRID_WORLDS, table=TABLES),
+        tables=expand(
+            f"{RESULTS}/tables/{{experiment}}/{{table}}",
+            experiment=GRID_WORLDS,
+            table=TABLES,
+        ),
     output:
         notebook=f"{RESULTS}/notebooks/grid_world.ipynb",
         svg=report(f"{RESULTS}/figures/grid_world.svg", category="Figures"),
         png=f"{RESULTS}/figures/grid_world.png",
-    params:
-        parameters=json.dumps({"results": RESULTS, "experiments": GRID_WORLDS}),
-        sources=sources.digest("nscmdp.figures"),
     log:
         f"{RESULTS}/logs/notebooks/grid_world.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/grid_world.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=2000,
         runtime=20,
+    params:
+        parameters=json.dumps({"results": RESULTS, "experiments": GRID_WORLDS}),
+        sources=sources.digest("nscmdp.figures"),
     message:
         "Executing {input.notebook}"
     shell:
@@ -39,6 +38,8 @@ rule html:
         f"{RESULTS}/logs/notebooks/{{name}}_html.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/{{name}}_html.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=10,

@@ -3,19 +3,19 @@ rule optimum:
     input:
         compiled=ancient(rules.compile.output[0]),
     output:
-        f"{RESULTS}/environments/{{experiment}}/{{budget}}/K={{episodes}}.parquet",
-    params:
-        specification=lambda wildcards: json.dumps(
-            plan.case(wildcards.experiment, wildcards.budget, wildcards.episodes).optimum_spec(), sort_keys=True
-        ),
+        f"{RESULTS}/environments/{CASE}.parquet",
     log:
-        f"{RESULTS}/logs/environments/{{experiment}}/{{budget}}/K={{episodes}}.log",
+        f"{RESULTS}/logs/environments/{CASE}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/environments/{{experiment}}/{{budget}}/K={{episodes}}.tsv"
+        f"{RESULTS}/benchmarks/environments/{CASE}.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=60,
+    params:
+        specification=optimum_specification,
     message:
-        "Solving the optima of {wildcards.experiment} {wildcards.budget} K={wildcards.episodes}"
+        "Solving the optima of {wildcards.experiment}, {wildcards.budget}, K = {wildcards.episodes}"
     shell:
         "nscmdp optimum {params.specification:q} --output {output:q} 2> {log:q}"

@@ -1,22 +1,24 @@
 rule page:
     input:
         summaries=expand(
-            f"{RESULTS}/tables/{{experiment}}/summary.csv", experiment=[e.name for e in plan.config.experiments]
+            f"{RESULTS}/tables/{{experiment}}/summary.csv", experiment=EXPERIMENTS
         ),
         figure=rules.grid_world.output.svg,
         notebook=f"{RESULTS}/notebooks/grid_world.html",
     output:
         f"{RESULTS}/index.html",
-    params:
-        results=RESULTS,
-        sources=sources.digest("nscmdp.page"),
     log:
         f"{RESULTS}/logs/page.log",
     benchmark:
         f"{RESULTS}/benchmarks/page.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        results=lambda wildcards, output: os.path.dirname(output[0]),
+        sources=sources.digest("nscmdp.page"),
     message:
         "Writing {output}"
     shell:

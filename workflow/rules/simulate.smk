@@ -1,32 +1,18 @@
-import json
-
-from nscmdp import sources
-
-RUN = f"{RESULTS}/simulations/{{experiment}}/{{budget}}/K={{episodes}}/{{learner}}"
-ALGORITHMS = sorted({learner.algorithm for case in plan.cases for learner in case.experiment.learners})
-
-
-wildcard_constraints:
-    experiment=r"[^/]+",
-    budget=r"[^/]+",
-    learner=r"[^/]+",
-    episodes=r"\d+",
-    seeds=r"[\d,-]+",
-
-
 rule compile:
     """Kernels are compiled once, before the fan-out: simultaneous cold starts would each compile them."""
     output:
         touch(f"{RESULTS}/logs/compiled/{sources.kernel_digest()}"),
-    params:
-        algorithms=ALGORITHMS,
     log:
         f"{RESULTS}/logs/compile.log",
     benchmark:
         f"{RESULTS}/benchmarks/compile.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=10,
+    params:
+        algorithms=ALGORITHMS,
     message:
         "Compiling the kernels"
     shell:
@@ -37,20 +23,20 @@ rule simulate:
     input:
         compiled=ancient(rules.compile.output[0]),
     output:
-        f"{RUN}/seeds={{seeds}}.parquet",
-    params:
-        specification=lambda wildcards: json.dumps(
-            plan.case(wildcards.experiment, wildcards.budget, wildcards.episodes).run_spec(wildcards.learner),
-            sort_keys=True,
-        ),
+        f"{RESULTS}/simulations/{BATCH}.parquet",
     log:
-        RUN.replace("/simulations/", "/logs/simulations/") + "/seeds={seeds}.log",
+        f"{RESULTS}/logs/simulations/{BATCH}.log",
     benchmark:
-        RUN.replace("/simulations/", "/benchmarks/simulations/") + "/seeds={seeds}.tsv"
+        f"{RESULTS}/benchmarks/simulations/{BATCH}.tsv"
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=1000,
         runtime=60,
+    params:
+        specification=run_specification,
     message:
-        "Simulating {wildcards.experiment} {wildcards.budget} K={wildcards.episodes} {wildcards.learner}, seeds {wildcards.seeds}"
+        "Simulating {wildcards.learner} on {wildcards.experiment}, {wildcards.budget}, K = {wildcards.episodes}, "
+        "seeds {wildcards.seeds}"
     shell:
         "nscmdp simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} 2> {log:q}"

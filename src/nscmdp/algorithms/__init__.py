@@ -16,7 +16,7 @@ import pkgutil
 from dataclasses import fields
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from nscmdp.problem import Problem
 
@@ -55,6 +55,13 @@ def _chosen(options: type, given: dict[str, Any], complaint: str) -> Any:
     for name in given:
         if name not in known:
             raise ValueError(f"{complaint} {name!r}, expected one of {', '.join(known) or 'none'}")
+    hints = get_type_hints(options)
+    for name, value in given.items():
+        accepted = get_args(hints[name])
+        if accepted and value not in accepted:
+            raise ValueError(f"{name} = {value!r}, expected one of {', '.join(map(repr, accepted))}")
+        if hints[name] is float and not 0 <= value < float("inf"):
+            raise ValueError(f"{name} = {value!r}, expected a number from 0 on")
     return options(**given)
 
 

@@ -2,13 +2,14 @@
 
     a_h = argmax_a Q_h(x_h,a) + (Z/eta) C_h(x_h,a)                                        ties drawn uniformly
     t = N_h(x_h,a_h) + 1,   alpha_t = (chi+1)/(chi+t)
-    Q_h(x_h,a_h) <- (1-alpha_t) Q_h + alpha_t (r + V_{h+1}(x_{h+1}) + b_t)            b_t: all bonuses of the setting
-    C_h(x_h,a_h) <- (1-alpha_t) C_h + alpha_t (g + W_{h+1}(x_{h+1}) + b_t)
+    Q_h(x_h,a_h) <- (1-alpha_t) Q_h + alpha_t (r + V_{h+1}(x_{h+1}) + b_t + 2 H b~)
+    C_h(x_h,a_h) <- (1-alpha_t) C_h + alpha_t (g + W_{h+1}(x_{h+1}) + b_t + 2 H b~)
     V_h(x) = Q_h(x,a'),  W_h(x) = C_h(x,a'),   a' = argmax_a Q_h(x,a) + (Z/eta) C_h(x,a)  their mean over ties
     every L episodes:  Z <- (Z + rho + eps - Cbar/L)^+,  counts to 0, and the tables by the frame-end rule
 
-Q_h(x,.) changes only on visits to (h,x) and Z only at frame ends, so V_h(x) read when x is visited is the V_h(x) that
-the listing stored at the visit before; no table of V and W is kept.
+Q_h(x,.) changes only on visits to (h,x), Z only at frame ends, where Algorithm 1 resets everything: V_h(x) read when x
+is visited is the V_h(x) that its listing stored at the visit before. So no table of V and W is kept; under the other
+frame-end rules V and W are those of the tables and the Z of the day.
 """
 
 from typing import NamedTuple
@@ -17,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
+from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy, restart
 from nscmdp.problem import Problem
 
 Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
-Z, CBAR, EXPLORE, EPISODE = 0, 1, 2, 3  # slots of the memory
+Z, CBAR, EXPLORE, EPISODE, FRAME, ETA, TARGET, OFFSET = 0, 1, 2, 3, 4, 5, 6, 7  # slots of the memory
 
 FULL = 0  # every entry back to its initial value (Algorithm 1)
 BUMP = 1  # Q + bump; where Q >= cap_q Q_0 or C >= cap_c C_0, back to the initial values Q_0, C_0 (Triple-Q)
@@ -29,16 +30,23 @@ COUNTS = 2  # only the counts
 RULES = {"full": FULL, "bump": BUMP, "counts": COUNTS}
 
 
+class Arm(NamedTuple):
+    """The constants that depend on the budget B."""
+
+    frame: int  # L
+    eta: float
+    eps: float
+    btilde: float = 0.0
+
+
 class TripleQ(NamedTuple):
     table: Array  # (H, S, 3, A): Q, C and the visits N, which one visit reads together
     initial: Array  # (H, 2): what Q and C start from
     rate: Array  # (L+2,): alpha_t
-    bonus_q: Array  # (L+2,): what is added to the target of Q at the t-th visit
+    bonus_q: Array  # (L+2,): b_t for Q
     bonus_c: Array
-    memory: Array  # Z, the sum of C_1 over the frame, the share of exploration, episodes so far
-    frame: int  # L
-    eta: float
-    target: float  # rho + eps
+    memory: Array  # Z, the sum of C_1 over the frame, the share of exploration, episodes so far, then one of the arms
+    arms: Array  # (n, 4): L, eta, rho + eps and 2 H b~ to choose from; one alone but for a bandit over bandits
     rule: int  # the frame-end rule
     bump: float
     cap_q: float
@@ -49,14 +57,31 @@ class TripleQ(NamedTuple):
     decay_every: int  # ... every so many episodes ...
     floor: float  # ... down to this
 
+    @property
+    def frame(self) -> int:
+        """L"""
+        return int(self.memory[FRAME])
+
+    @property
+    def eta(self) -> float:
+        return float(self.memory[ETA])
+
+    @property
+    def target(self) -> float:
+        """rho + eps"""
+        return float(self.memory[TARGET])
+
+    @property
+    def offset(self) -> float:
+        """2 H b~"""
+        return float(self.memory[OFFSET])
+
 
 def triple_q(
     problem: Problem,
     *,
-    frame: int,
     chi: float,
-    eta: float,
-    eps: float,
+    arms: list["Arm"],
     bonus_q: Array,
     bonus_c: Array,
     initial_q: Array,
@@ -70,20 +95,21 @@ def triple_q(
     explore: tuple[float, float, int, float] = (0.0, 1.0, 1, 0.0),
 ) -> TripleQ:
     """The learner before its first episode; ``explore`` is (share at first, decay, every so many episodes, floor)."""
+    if min(arm.eta for arm in arms) <= 0:
+        raise ValueError(f"eta = {min(arm.eta for arm in arms)}, expected a positive number")
     table = np.zeros((problem.H, problem.S, 3, problem.A))
     initial = np.ascontiguousarray(np.stack([initial_q, initial_c], axis=1))
     table[:, :, :N] = initial[:, None, :, None]
     start, decay, every, floor = explore
+    choices = np.array([(arm.frame, arm.eta, problem.rho + arm.eps, 2 * problem.H * arm.btilde) for arm in arms])
     return TripleQ(
         table,
         initial,
-        (chi + 1) / (chi + visits(frame)),
+        (chi + 1) / (chi + visits(max(arm.frame for arm in arms))),
         bonus_q,
         bonus_c,
-        np.array([0.0, 0.0, start, 0.0]),
-        frame,
-        eta,
-        problem.rho + eps,
+        np.concatenate([[0.0, 0.0, start, 0.0], choices[0]]),
+        choices,
         RULES[rule],
         bump,
         cap_q,
@@ -149,7 +175,7 @@ def _(learner, u):
 
 @implements(act, TripleQ)
 def _(learner, h, x, u):
-    weight = learner.memory[Z] / learner.eta
+    weight = learner.memory[Z] / learner.memory[ETA]
     actions = learner.table.shape[3]
     best, ties, action, v, w = -np.inf, 0, 0, 0.0, 0.0
     for a in range(actions):
@@ -167,7 +193,6 @@ def _(learner, h, x, u):
             if learner.table[h, x, Q, a] + weight * learner.table[h, x, C, a] == best:
                 if nth == 0:
                     action = a
-                    break
                 nth -= 1
     if u < explore:
         action = int(u / explore * actions)
@@ -181,8 +206,9 @@ def _(learner, h, x, a, r, g, y, v, w):
     alpha = learner.rate[t]
     if h == 0 and learner.before:
         learner.memory[CBAR] += learner.table[h, x, C, a]
-    learner.table[h, x, Q, a] = (1.0 - alpha) * learner.table[h, x, Q, a] + alpha * (r + v + learner.bonus_q[t])
-    learner.table[h, x, C, a] = (1.0 - alpha) * learner.table[h, x, C, a] + alpha * (g + w + learner.bonus_c[t])
+    more_q, more_c = learner.bonus_q[t] + learner.memory[OFFSET], learner.bonus_c[t] + learner.memory[OFFSET]
+    learner.table[h, x, Q, a] = (1.0 - alpha) * learner.table[h, x, Q, a] + alpha * (r + v + more_q)
+    learner.table[h, x, C, a] = (1.0 - alpha) * learner.table[h, x, C, a] + alpha * (g + w + more_c)
     if h == 0 and not learner.before:
         learner.memory[CBAR] += learner.table[h, x, C, a]
 
@@ -194,9 +220,9 @@ def _(learner):
     k = int(memory[EPISODE])
     if k % learner.decay_every == 0:
         memory[EXPLORE] = max(memory[EXPLORE] * learner.decay, learner.floor)
-    if k % learner.frame == 0:
+    if k % int(memory[FRAME]) == 0:
         # Z <- (Z + rho + eps - Cbar/L)^+
-        memory[Z] = max(0.0, memory[Z] + learner.target - memory[CBAR] / learner.frame)
+        memory[Z] = max(0.0, memory[Z] + memory[TARGET] - memory[CBAR] / memory[FRAME])
         memory[CBAR] = 0.0
         horizon, states, _, actions = learner.table.shape
         for h in range(horizon):
@@ -218,7 +244,7 @@ def _(learner):
 
 @implements(policy, TripleQ)
 def _(learner, h, x, probabilities):
-    weight = learner.memory[Z] / learner.eta
+    weight = learner.memory[Z] / learner.memory[ETA]
     actions = learner.table.shape[3]
     best, ties = -np.inf, 0
     for a in range(actions):
@@ -231,3 +257,15 @@ def _(learner, h, x, probabilities):
     for a in range(actions):
         f = learner.table[h, x, Q, a] + weight * learner.table[h, x, C, a]
         probabilities[a] = explore / actions + ((1.0 - explore) / ties if f == best else 0.0)
+
+
+@implements(restart, TripleQ)
+def _(learner, arm):
+    for i in range(4):
+        learner.memory[FRAME + i] = learner.arms[arm, i]
+    learner.memory[CBAR] = 0.0
+    learner.memory[EPISODE] = 0.0
+    for h in range(learner.table.shape[0]):
+        learner.table[h, :, Q] = learner.initial[h, 0]
+        learner.table[h, :, C] = learner.initial[h, 1]
+        learner.table[h, :, N] = 0.0

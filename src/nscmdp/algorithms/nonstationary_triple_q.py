@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from nscmdp.algorithms._triple_q import Notebook, TripleQ, hoeffding, iota, remaining, triple_q, visits
+from nscmdp.algorithms._triple_q import Arm, Notebook, TripleQ, hoeffding, iota, remaining, triple_q, visits
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1: Non-stationary Triple-Q"
@@ -51,14 +51,12 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     before = variants.cbar == "before"
     if setting == "literal":
         frame = problem.frame(K**0.6 / B ** (2 / 3))
-        btilde = B ** (1 / 3) * K**-0.4
-        bonus = hoeffding(problem, chi, frame) + 2 * H * btilde
+        eps = 8 * np.sqrt(problem.S * problem.A * H**6 * iota(problem) ** 3) * B ** (1 / 3) / K**0.2
+        bonus = hoeffding(problem, chi, frame)
         return triple_q(
             problem,
-            frame=frame,
             chi=chi,
-            eta=K**0.2 * B ** (1 / 3),
-            eps=8 * np.sqrt(problem.S * problem.A * H**6 * iota(problem) ** 3) * B ** (1 / 3) / K**0.2,
+            arms=[Arm(frame, K**0.2 * B ** (1 / 3), eps, B ** (1 / 3) * K**-0.4)],
             bonus_q=bonus,
             bonus_c=bonus,
             initial_q=np.full(H, float(H)),
@@ -73,10 +71,8 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
         bonus = notebook.bonus_at(problem, frame)
         return triple_q(
             problem,
-            frame=frame,
             chi=chi,
-            eta=notebook.eta * B ** (1 / 3),
-            eps=notebook.eps,
+            arms=[Arm(frame, notebook.eta * B ** (1 / 3), notebook.eps)],
             bonus_q=bonus,
             bonus_c=bonus,
             initial_q=np.full(H, notebook.initial_q),
@@ -87,14 +83,12 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
         )
     frame = problem.frame(factors.frame * K**0.6 / B ** (2 / 3))
     btilde = factors.btilde * B ** (1 / 3) * K**-0.4
-    bonus = factors.bonus * H * np.sqrt((chi + 1) / (chi + visits(frame))) + 2 * H * btilde
+    bonus = factors.bonus * H * np.sqrt((chi + 1) / (chi + visits(frame)))
     initial = factors.initial * remaining(H)
     return triple_q(
         problem,
-        frame=frame,
         chi=chi,
-        eta=factors.eta * K**0.2 * B ** (1 / 3),
-        eps=factors.epsilon * B ** (1 / 3) / K**0.2,
+        arms=[Arm(frame, factors.eta * K**0.2 * B ** (1 / 3), factors.epsilon * B ** (1 / 3) / K**0.2, btilde)],
         bonus_q=bonus,
         bonus_c=bonus,
         initial_q=initial,

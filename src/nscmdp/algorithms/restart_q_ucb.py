@@ -113,7 +113,6 @@ def _(learner, h, x, u):
             if learner.table[h, x, Q, a] == best:
                 if nth == 0:
                     action = a
-                    break
                 nth -= 1
     return action, best, 0.0
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from nscmdp.algorithms._triple_q import Notebook, TripleQ, hoeffding, iota, remaining, triple_q, visits
+from nscmdp.algorithms._triple_q import Arm, Notebook, TripleQ, hoeffding, iota, remaining, triple_q, visits
 from nscmdp.problem import Problem
 
 TITLE = "Triple-Q (stationary)"
@@ -48,10 +48,8 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
         bonus = hoeffding(problem, chi, frame)
         return triple_q(
             problem,
-            frame=frame,
             chi=chi,
-            eta=K**0.2,
-            eps=8 * np.sqrt(problem.S * problem.A * H**6 * iota(problem) ** 3) / K**0.2,
+            arms=[Arm(frame, K**0.2, 8 * np.sqrt(problem.S * problem.A * H**6 * iota(problem) ** 3) / K**0.2)],
             bonus_q=bonus,
             bonus_c=bonus,
             initial_q=np.full(H, float(H)),
@@ -67,10 +65,8 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
         bonus = notebook.bonus_at(problem, frame)
         return triple_q(
             problem,
-            frame=frame,
             chi=chi,
-            eta=notebook.eta,
-            eps=notebook.eps,
+            arms=[Arm(frame, notebook.eta, notebook.eps)],
             bonus_q=bonus,
             bonus_c=bonus,
             initial_q=np.full(H, notebook.initial_q),
@@ -89,10 +85,8 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     initial = factors.initial * remaining(H)
     return triple_q(
         problem,
-        frame=frame,
         chi=chi,
-        eta=eta,
-        eps=factors.epsilon / K**0.2,
+        arms=[Arm(frame, eta, factors.epsilon / K**0.2)],
         bonus_q=bonus,
         bonus_c=bonus,
         initial_q=initial,
