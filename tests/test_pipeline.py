@@ -52,7 +52,7 @@ def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     for name in ("src", "workflow", "notebooks"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "config.yaml"):
+    for name in ("Snakefile", "config.yaml", "environment.yml"):
         shutil.copy(ROOT / name, folder / name)
     (folder / "bin").mkdir()
     command = folder / "bin" / "nscmdp"

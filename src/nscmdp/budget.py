@@ -6,6 +6,10 @@
 On a leg between two knots every step moves the model by the same fraction of the leg, so a budget is a sum over legs
 of (share of the leg walked) x (variation between its two anchors). The local budget of a frame sums over the steps
 inside it.
+
+A linear CMDP, P_h(x'|x,a) = <phi(x,a), mu_h(x')>, r_h = <phi, theta^r_h>, g_h = <phi, theta^g_h>, has budgets of its own:
+
+    B_r = sum_{k<K} sum_h || theta^r_{k+1,h} - theta^r_{k,h} ||_2,  B_g likewise,  B_p the same of mu in Frobenius' norm.
 """
 
 from typing import NamedTuple
@@ -72,3 +76,13 @@ def _leg_variation(env: Path, i: int, j: int) -> tuple[float, float, float]:
         sum_over_steps(np.abs(env.utility[j] - env.utility[i])),
         sum_over_steps(np.abs(env.probability[j] - env.probability[i]).sum(axis=3)),
     )
+
+
+def linear_variation(env: Path) -> Variation:
+    """B_r, B_g, B_p of a linear CMDP over all episodes of a path, from the parameters that its anchors have."""
+    legs = np.zeros(3)
+    first, last = walked_in_part(env)
+    for start, end, share in zip(env.route[:-1], env.route[1:], last - first, strict=True):
+        if share > 0:
+            legs += share * _linear_leg_variation(env, int(start), int(end))
+    return Variation(*(float(b) for b in legs))

@@ -38,13 +38,19 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("specification", type=_json, help="JSON, as the pipeline plans it")
         sub.add_argument("--output", type=Path, required=True)
 
+    def environment(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("environment")
+        sub.add_argument("--episodes", type=int, default=10_000)
+        sub.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the environment")
+
+    sub = command("describe", _describe, "print an environment's sizes, budgets and how much its constraint binds")
+    environment(sub)
+
     sub = command("try", _try, "run one learner on one environment and print what it is worth")
-    sub.add_argument("environment")
+    environment(sub)
     sub.add_argument("algorithm")
     sub.add_argument("--setting", default="scaled")
-    sub.add_argument("--episodes", type=int, default=10_000)
     sub.add_argument("--seed", type=int, default=0)
-    sub.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the environment")
 
     sub = command("validate", _validate, "check a configuration file")
     sub.add_argument("file", type=Path)
@@ -80,11 +86,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _try(chosen: argparse.Namespace) -> None:
-    from nscmdp import budget, environments, simulate
+def _environment(chosen: argparse.Namespace):
+    from nscmdp import environments
 
-    options = dict(_option(text) for text in chosen.option)
-    env = environments.make(chosen.environment, chosen.episodes, **options)
+    return environments.make(chosen.environment, chosen.episodes, **dict(_option(text) for text in chosen.option))
+
+
+def _describe(chosen: argparse.Namespace) -> None:
+    from nscmdp import report
+
+    for name, value in report.describe(_environment(chosen)).items():
+        print(f"{name:20} {value:.6g}" if isinstance(value, float) else f"{name:20} {value}")
+
+
+def _try(chosen: argparse.Namespace) -> None:
+    from nscmdp import budget, simulate
+
+    env = _environment(chosen)
     every = max(1, chosen.episodes // 1000)
     run = simulate.run(env, chosen.algorithm, chosen.setting, chosen.seed, every)
     K = env.episodes

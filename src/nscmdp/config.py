@@ -50,6 +50,8 @@ def _learner_model(name: str) -> type[BaseModel]:
 
 class LearnerBase(Strict):
     label: Annotated[str, Field(pattern=NAME)] | None = None
+    told: Annotated[float, Field(gt=0)] = 1.0  # the multiple of the true budget that it is told ...
+    told_for: Literal["all", "frame"] = "all"  # ... for all its constants, or for its frame alone
 
     @property
     def name(self) -> str:
@@ -117,9 +119,21 @@ class Experiment(Strict):
         return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
 
 
+class Shown(Strict):
+    """An environment to look at."""
+
+    environment: Environment
+    episodes: Positive
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        return {**self.environment.model_dump(mode="json", exclude_unset=True), "episodes": self.episodes}
+
+
 class Config(Strict):
     results: Annotated[str, Field(min_length=1)] = "results"
     batch: Positive = 5  # seeds in one job
+    shown: list[Shown] = []  # what notebooks/environments.ipynb draws
     experiments: Annotated[list[Experiment], Field(min_length=1)]
 
     @field_validator("experiments")
@@ -193,8 +207,8 @@ def _is_tag(loc: tuple[int | str, ...], i: int) -> bool:
 def _known_keys(loc: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     here: type[BaseModel] = model
     for i, part in enumerate(loc[:-1]):
-        if part == "experiments":
-            here = Experiment
+        if part in ("experiments", "shown"):
+            here = Experiment if part == "experiments" else Shown
         elif _is_tag(loc, i):
             here = (ENVIRONMENTS if loc[i - 1] == "environment" else LEARNERS)[str(part)]
         elif part in ("factors", "variants"):

@@ -34,11 +34,12 @@ def write(folder: Path) -> None:
     """Write index.html into a results folder."""
     parts = [
         f"<h1>Non-stationary CMDPs: a replication</h1>\n<p class=by>{escape(PAPER)}</p>",
-        _figure(),
+        *[_figure(name) for name in CAPTIONS if name != "environments" and _made(folder, name)],
         "<h2>In numbers</h2>\n<p class=note>Exact expectations of the policies played, an episode, over the last fifth "
         "of the episodes: mean over seeds with a 95% bootstrap interval. A cost whose interval lies above the limit is "
         "marked; a gap of 0 is optimal.</p>",
         *[_summary(file) for file in sorted(folder.glob("tables/*/summary.csv"))],
+        *([f"<h2>Environments</h2>\n{_figure('environments')}"] if _made(folder, "environments") else []),
         _links(folder),
     ]
     body = "\n".join(parts)
@@ -51,14 +52,23 @@ def write(folder: Path) -> None:
     )
 
 
-def _figure() -> str:
+def _made(folder: Path, name: str) -> bool:
+    return (folder / "figures" / f"{name}.svg").is_file()
+
+
+CAPTIONS = {
+    "grid_world": "The paper's grid-world simulation. One row for each choice of constants: the printed formulas "
+    "(literal), those of the authors' code for the predecessor (authors), declared factors (scaled).",
+    "environments": "The environments: how they drift, how much their constraint binds, and what can be earned.",
+}
+
+
+def _figure(name: str) -> str:
+    caption = CAPTIONS[name]
     return (
-        "<figure>\n<a href=figures/grid_world.svg><img src=figures/grid_world.svg "
-        'alt="Maps, average reward and average cost during training, one row for each choice of constants"></a>\n'
-        "<figcaption>The paper's grid-world simulation. One row for each choice of constants: the printed formulas "
-        "(literal), those of the authors' code for the predecessor (authors), declared factors (scaled). "
-        "<a href=notebooks/grid_world.html>Notebook</a>, <a href=figures/grid_world.png>PNG</a>, made by the rule "
-        "<code>grid_world</code> from <code>tables/</code>.</figcaption>\n</figure>"
+        f"<figure>\n<a href=figures/{name}.svg><img src=figures/{name}.svg alt='{escape(caption, quote=True)}'></a>\n"
+        f"<figcaption>{escape(caption)} <a href=notebooks/{name}.html>Notebook</a>, "
+        f"<a href=figures/{name}.png>PNG</a>, made by the rule <code>{name}</code>.</figcaption>\n</figure>"
     )
 
 

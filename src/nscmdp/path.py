@@ -28,7 +28,10 @@ class Leg(NamedTuple):
 
 
 class Path:
-    """Anchors (all with the same H, S, A, rho, mu0), the knots, and the route: which anchor stands at each knot."""
+    """Anchors (all with the same H, S, A, rho, mu0), the knots, and the route: which anchor stands at each knot.
+
+    A linear CMDP has ``features`` (S, A, d) as well, the phi(x,a) of which its P, r and g are linear functions.
+    """
 
     def __init__(
         self,
@@ -41,6 +44,7 @@ class Path:
         seed: int = 0,
         about: str = "",
         picture: NDArray[np.str_] | None = None,
+        features: Array | None = None,
     ) -> None:
         self.anchors = _align(list(anchors))
         if not len(knots) or not np.isfinite(knots).all():
@@ -51,6 +55,7 @@ class Path:
         self.name, self.seed, self.about, self.picture = name, int(seed), about, picture
         self._check(knots)
         first = self.anchors[0]
+        self.features = None if features is None else _features(features, first)
         self.H, self.S, self.A, self.rho, self.mu0 = first.H, first.S, first.A, first.rho, first.mu0
         self.layers, self.successors = first.layers, first.successors
         self.probability = np.stack([anchor.probability for anchor in self.anchors])
@@ -93,6 +98,8 @@ class Path:
         parts += [part for anchor in self.anchors for part in (anchor.reward_of, anchor.utility_of)]
         for part in parts:
             content.update(np.ascontiguousarray(part).tobytes())
+        if self.features is not None:
+            content.update(self.features.tobytes())
         return content.hexdigest()[:16]
 
     def __repr__(self) -> str:
@@ -132,6 +139,14 @@ def between(first: CMDP, last: CMDP, weight: float) -> CMDP:
     return CMDP.sparse(
         first.successors, probability, paid("reward_of"), paid("utility_of"), first.H, first.rho, first.mu0
     )
+
+
+def _features(features: Array, model: CMDP) -> Array:
+    """phi(x,a) (S, A, d): known to a learner, and P, r, g are linear in them."""
+    phi = np.ascontiguousarray(features, dtype=float)
+    if phi.ndim != 3 or phi.shape[:2] != (model.S, model.A) or not np.isfinite(phi).all():
+        raise ValueError(f"features have shape {phi.shape}, expected finite (S, A, d) = ({model.S}, {model.A}, d)")
+    return phi
 
 
 def _mix(weight: float, first: Array, last: Array) -> Array:

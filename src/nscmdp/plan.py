@@ -88,6 +88,11 @@ class Plan:
 
     def check(self) -> None:
         """Make every environment and learner once; raise :class:`Unacceptable` where one cannot be."""
+        for number, shown in enumerate(self.config.shown):
+            try:
+                environments.make(**shown.specification)
+            except ValueError as error:
+                raise Unacceptable(f"config: shown[{number}]: {error}") from None
         for number, experiment in enumerate(self.config.experiments):
             for case in (case for case in self.cases if case.experiment is experiment):
                 _check_case(case, f"experiments[{number}]")
@@ -135,7 +140,9 @@ def _check_case(case: Case, key: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error", DoesNotFit)
             try:
-                algorithms.make(problem=Problem.of(env), **learner.specification)
+                chosen = learner.specification
+                problem = Problem.of(env, chosen.pop("told"), chosen.pop("told_for"))
+                algorithms.make(problem=problem, **chosen)
             except DoesNotFit as error:
                 where = f"config: {key}.episodes = {case.episodes} is too small for {learner.name}"
                 raise Unacceptable(f"{where}: {error}") from None

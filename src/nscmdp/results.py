@@ -73,7 +73,7 @@ def _hash_values(column: pa.Array, content: Any) -> None:
 def in_one_piece(file: Path, save: Callable[[Path], object]) -> None:
     """Let ``save`` write a temporary file in the same folder, sync it, and give it its name."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    temporary = file.with_name(f".{os.getpid()}.{file.name}")  # the suffix stays: some writers look at it
     try:
         save(temporary)
         with open(temporary, "rb") as written:

@@ -13,7 +13,7 @@ With ``evaluate_every`` = n > 1 one episode of each stratum of n is evaluated an
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,15 +177,18 @@ def run(
     *,
     factors: dict[str, Any] | None = None,
     variants: dict[str, Any] | None = None,
+    told: float = 1.0,
+    told_for: Literal["all", "frame"] = "all",
     solve: bool = True,
     progress: Callable[[int], object] | None = None,
 ) -> Run:
     """Run one learner over all episodes of a path.
 
+    A learner that uses the budget is told ``told`` times the true one, for all its constants or for its frame alone.
     ``evaluate_every`` None evaluates nothing; ``solve`` False leaves the optimum (which belongs to the environment, not
     to a run) to the caller; ``progress`` is called with the number of episodes played, now and then.
     """
-    learner = algorithms.make(algorithm, Problem.of(env), setting, factors, variants)
+    learner = algorithms.make(algorithm, Problem.of(env, told, told_for), setting, factors, variants)
     every = env.episodes + 1 if evaluate_every is None else evaluate_every
     if every < 1:
         raise ValueError(f"evaluate_every = {evaluate_every}: expected at least 1")

@@ -1,6 +1,6 @@
 import json
 
-from nscmdp import sources
+from nscmdp import environments, sources
 
 CASE = "{experiment}/{budget}/K={episodes}"
 BATCH = f"{CASE}/{{learner}}/seeds={{seeds}}"
@@ -11,6 +11,11 @@ ALGORITHMS = sorted(
 EXPERIMENTS = [experiment.name for experiment in plan.config.experiments]
 GRID_WORLDS = [
     e.name for e in plan.config.experiments if e.environment.name == "grid_world"
+]
+SHOWN = [one.specification for one in plan.config.shown]
+NOTEBOOKS = [
+    *(["grid_world"] if GRID_WORLDS else []),
+    *(["environments"] if SHOWN else []),
 ]
 
 

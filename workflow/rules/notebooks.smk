@@ -29,6 +29,37 @@ rule grid_world:
         "nscmdp notebook {input.notebook:q} --parameters {params.parameters:q} --output {output.notebook:q} 2> {log:q}"
 
 
+rule environments:
+    input:
+        notebook="notebooks/environments.ipynb",
+        compiled=ancient(rules.compile.output[0]),
+    output:
+        notebook=f"{RESULTS}/notebooks/environments.ipynb",
+        svg=report(f"{RESULTS}/figures/environments.svg", category="Figures"),
+        png=f"{RESULTS}/figures/environments.png",
+        table=f"{RESULTS}/tables/environments.csv",
+    log:
+        f"{RESULTS}/logs/notebooks/environments.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/notebooks/environments.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        parameters=json.dumps({"results": RESULTS, "shown": SHOWN}),
+        sources=sources.digest(
+            "nscmdp.report",
+            "nscmdp.figures",
+            *(f"nscmdp.environments.{e}" for e in environments.NAMES),
+        ),
+    message:
+        "Executing {input.notebook}"
+    shell:
+        "nscmdp notebook {input.notebook:q} --parameters {params.parameters:q} --output {output.notebook:q} 2> {log:q}"
+
+
 rule html:
     input:
         f"{RESULTS}/notebooks/{{name}}.ipynb",

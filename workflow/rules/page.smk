@@ -3,8 +3,8 @@ rule page:
         summaries=expand(
             f"{RESULTS}/tables/{{experiment}}/summary.csv", experiment=EXPERIMENTS
         ),
-        figure=rules.grid_world.output.svg,
-        notebook=f"{RESULTS}/notebooks/grid_world.html",
+        notebooks=expand(f"{RESULTS}/notebooks/{{name}}.html", name=NOTEBOOKS),
+        figures=expand(f"{RESULTS}/figures/{{name}}.svg", name=NOTEBOOKS),
     output:
         f"{RESULTS}/index.html",
     log:
