@@ -24,6 +24,11 @@ include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/page.smk"
 
 
+onstart:
+    # Kernels are compiled once, before the fan-out: simultaneous cold starts would each compile them.
+    shell("nscmdp compile {ALGORITHMS:q}")
+
+
 rule all:
     default_target: True
     input:

@@ -65,8 +65,8 @@ def _without_handles(context, builder, kind, value):
         array.parent = cgutils.get_null_value(array.parent.type)
         return array._getvalue()
     if isinstance(kind, types.BaseTuple):
-        parts = [
-            _without_handles(context, builder, part, builder.extract_value(value, i)) for i, part in enumerate(kind)
-        ]
+        parts = []
+        for i, part in enumerate(list(kind)):  # type: ignore[call-overload]
+            parts.append(_without_handles(context, builder, part, builder.extract_value(value, i)))
         return context.make_tuple(builder, kind, parts)
     return value

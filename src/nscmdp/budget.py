@@ -7,18 +7,22 @@ On a leg between two knots every step moves the model by the same fraction of th
 of (share of the leg walked) x (variation between its two anchors). The local budget of a frame sums over the steps
 inside it.
 
-A linear CMDP, P_h(x'|x,a) = <phi(x,a), mu_h(x')>, r_h = <phi, theta^r_h>, g_h = <phi, theta^g_h>, has budgets of its own:
+A linear CMDP, P_h(x'|x,a) = <phi(x,a), mu_h(x')>, r_h = <phi, theta^r_h>, g_h = <phi, theta^g_h>, has its own budgets,
 
-    B_r = sum_{k<K} sum_h || theta^r_{k+1,h} - theta^r_{k,h} ||_2,  B_g likewise,  B_p the same of mu in Frobenius' norm.
+    B_r = sum_{k<K} sum_h || theta^r_{k+1,h} - theta^r_{k,h} ||_2,      B_g likewise,
+    B_p = sum_{k<K} sum_h || mu_{k+1,h} - mu_{k,h} ||_F.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nscmdp.cmdp import Array
+from nscmdp.cmdp import Array, densify
 from nscmdp.path import Path
+
+LINEAR = 1e-9  # a table this close to phi times its parameters is linear in phi
 
 
 class Variation(NamedTuple):
@@ -55,11 +59,21 @@ def between(env: Path, episodes: ArrayLike) -> Array:
 
 def walked(env: Path, episodes: ArrayLike) -> Array:
     """(n, 3): the variation from episode 1 up to each of the given episodes."""
+    return _walked(env, episodes, _leg_variation)
+
+
+def linear_variation(env: Path) -> Variation:
+    """B_r, B_g, B_p of the parameters of a linear CMDP over all episodes of a path."""
+    first, last = _walked(env, [1, env.episodes], _linear_leg_variation)
+    return Variation(*(float(b) for b in last - first))
+
+
+def _walked(env: Path, episodes: ArrayLike, measure: Callable[[Path, int, int], tuple[float, float, float]]) -> Array:
     k = np.asarray(episodes, dtype=float)
     if len(env.knots) == 1:
         return np.zeros((len(k), 3))
     pairs = [(min(i, j), max(i, j)) for i, j in zip(env.route[:-1], env.route[1:], strict=True)]
-    measured = {pair: _leg_variation(env, *pair) for pair in set(pairs)}
+    measured = {pair: measure(env, *pair) for pair in set(pairs)}
     legs = np.array([measured[pair] for pair in pairs])
     at_knots = np.vstack([np.zeros(3), np.cumsum(legs, axis=0)])
     return np.stack([np.interp(k, env.knots, at_knots[:, part]) for part in range(3)], axis=1)
@@ -78,11 +92,23 @@ def _leg_variation(env: Path, i: int, j: int) -> tuple[float, float, float]:
     )
 
 
-def linear_variation(env: Path) -> Variation:
-    """B_r, B_g, B_p of a linear CMDP over all episodes of a path, from the parameters that its anchors have."""
-    legs = np.zeros(3)
-    first, last = walked_in_part(env)
-    for start, end, share in zip(env.route[:-1], env.route[1:], last - first, strict=True):
-        if share > 0:
-            legs += share * _linear_leg_variation(env, int(start), int(end))
-    return Variation(*(float(b) for b in legs))
+def _linear_leg_variation(env: Path, i: int, j: int) -> tuple[float, float, float]:
+    steps = env.H // env.layers
+    # P, r and g are phi times their parameters, so a difference of models is phi times the parameters' difference.
+    kernel = densify(env.successors, env.probability[j] - env.probability[i])
+    moves = (env.reward[j] - env.reward[i], env.utility[j] - env.utility[i], kernel)
+    reward, utility, transition = (np.linalg.norm(parameters(env, move), axis=(1, 2)).sum() for move in moves)
+    return steps * float(reward), steps * float(utility), steps * float(transition)
+
+
+def parameters(env: Path, table: Array) -> Array:
+    """(layers, d, n): what phi must be multiplied by to give ``table`` (layers, S, A) or (layers, S, A, n)."""
+    if env.features is None:
+        raise ValueError(f"{env.name} has no features: expected a linear CMDP")
+    phi = env.features.reshape(env.S * env.A, -1)
+    rows = table.reshape(len(table), env.S * env.A, -1)
+    found = np.linalg.pinv(phi) @ rows
+    off = float(np.abs(phi @ found - rows).max())
+    if off > LINEAR:
+        raise ValueError(f"{env.name} is not linear in its features: it is off by {off:.3g}")
+    return found

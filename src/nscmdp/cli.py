@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("simulate", _simulate, "simulate a batch of seeds")
     specification(sub)
     sub.add_argument("--seeds", type=_seeds, required=True, help="0-4 or 0,2,7")
+    sub.add_argument("--optima", type=Path, nargs="?", help="of the environment, for runs kept by windows")
 
     specification(command("optimum", _optimum, "solve the optima of an environment"))
 
@@ -116,7 +117,7 @@ def _validate(chosen: argparse.Namespace) -> None:
 
     loaded = plan.load(chosen.file)
     loaded.check()
-    runs = sum(len(seeds) for case in loaded.cases for _, seeds, _ in loaded.run_files(case))
+    runs = sum(len(case.experiment.seed_list) * len(case.experiment.learners) for case in loaded.cases)
     print(f"{chosen.file}: {len(loaded.cases)} environments, {runs} simulations")
 
 
@@ -135,7 +136,7 @@ def _compile(chosen: argparse.Namespace) -> None:
 def _simulate(chosen: argparse.Namespace) -> None:
     from nscmdp import jobs
 
-    jobs.simulate_batch(chosen.specification, chosen.seeds, chosen.output)
+    jobs.simulate_batch(chosen.specification, chosen.seeds, chosen.output, chosen.optima)
 
 
 def _optimum(chosen: argparse.Namespace) -> None:

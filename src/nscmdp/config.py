@@ -86,12 +86,16 @@ class Experiment(Strict):
     """One environment at some budgets and numbers of episodes, several learners, several seeds."""
 
     name: Annotated[str, Field(pattern=NAME)]
+    role: Literal["grid_world", "growth", "told", "linear"] | None = None  # what a notebook draws it as
     environment: Environment
     budgets: Annotated[list[dict[str, Any]], Field(min_length=1)] = [{}]  # options that change the variation budget
     episodes: Annotated[list[Positive], Field(min_length=1)]
     learners: Annotated[list[Learner], Field(min_length=1)]
     seeds: Positive | list[Annotated[int, Field(ge=0)]]  # how many, from 0 on; or which
+    batch: Positive | None = None  # seeds in one job, instead of the number given for all experiments
     evaluate_every: Positive = 1
+    windows: Positive = 200  # means over so many stretches of a run are kept ...
+    keep: Literal["episodes", "windows"] = "episodes"  # ... beside every evaluated episode, or instead
 
     @field_validator("seeds")
     @classmethod
@@ -99,6 +103,12 @@ class Experiment(Strict):
         if isinstance(seeds, list) and (not seeds or len(set(seeds)) < len(seeds)):
             raise ValueError("seeds must be a number of at least 1, or a list of distinct whole numbers")
         return seeds
+
+    @model_validator(mode="after")
+    def _windows_hold_every_episode(self) -> "Experiment":
+        if self.keep == "windows" and self.evaluate_every > 1:
+            raise ValueError(f"keep: windows needs evaluate_every: 1, not {self.evaluate_every}")
+        return self
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> "Experiment":
@@ -139,6 +149,8 @@ class Config(Strict):
     @field_validator("experiments")
     @classmethod
     def _names_are_distinct(cls, experiments: list[Experiment]) -> list[Experiment]:
+        if sum(experiment.role == "told" for experiment in experiments) > 1:
+            raise ValueError("two experiments have the role 'told'")
         names = [experiment.name for experiment in experiments]
         twice = {name for name in names if names.count(name) > 1}
         if twice:

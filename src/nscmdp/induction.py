@@ -33,9 +33,9 @@ class Drift(NamedTuple):
     """A path as the kernels see it."""
 
     successors: NDArray[np.uint32]  # (layers, S, A, M)
-    probability: Array  # (anchors, layers, S, A, M)
-    reward: Array  # (anchors, layers, S, A)
-    utility: Array  # (anchors, layers, S, A)
+    probability: Array  # (anchors, layers S A M)
+    reward: Array  # (anchors, layers S A)
+    utility: Array  # (anchors, layers S A)
     knots: NDArray[np.int64]
     route: NDArray[np.int64]
 
@@ -57,7 +57,10 @@ def empty_model(env: Path) -> Model:
 
 
 def drift_of(env: Path) -> Drift:
-    return Drift(env.successors, env.probability, env.reward, env.utility, env.knots, env.route)
+    probability, reward, utility = (
+        values.reshape(len(env.anchors), -1) for values in (env.probability, env.reward, env.utility)
+    )
+    return Drift(env.successors, probability, reward, utility, env.knots, env.route)
 
 
 @jit
@@ -75,33 +78,34 @@ def find_leg(drift, k):
 def mix(drift, k, model):
     """Write the model of episode k."""
     start, end, weight = find_leg(drift, k)
-    blend(drift.probability[start].ravel(), drift.probability[end].ravel(), weight, model.probability.ravel())
-    blend(drift.reward[start].ravel(), drift.reward[end].ravel(), weight, model.reward.ravel())
-    blend(drift.utility[start].ravel(), drift.utility[end].ravel(), weight, model.utility.ravel())
+    blend(drift.probability[start], drift.probability[end], weight, model.probability.ravel())
+    blend(drift.reward[start], drift.reward[end], weight, model.reward.ravel())
+    blend(drift.utility[start], drift.utility[end], weight, model.utility.ravel())
 
 
-@jit
+@inlined
 def blend(first, last, weight, out):
     for i in range(len(out)):
         out[i] = (1.0 - weight) * first[i] + weight * last[i]
 
 
 @jit
-def layer_of(model, h):
-    """Successors, probabilities, rewards and utilities of step h, each flat: row (x,a) is number x A + a."""
-    layer = 0 if model.successors.shape[0] == 1 else h
-    return (
-        model.successors[layer].ravel(),
-        model.probability[layer].ravel(),
-        model.reward[layer].ravel(),
-        model.utility[layer].ravel(),
-    )
+def flat_rows(model):
+    """Successors, probabilities, rewards and utilities of all rows; see :func:`first_row` for their numbers."""
+    return model.successors.ravel(), model.probability.ravel(), model.reward.ravel(), model.utility.ravel()
 
 
 @inlined
-def look_ahead(layer, columns, row, later):
-    """Reward and utility of one row (x,a) and all that follows; ``later`` (S,2) holds V and W of the next step."""
-    successors, probability, reward, utility = layer
+def first_row(model, h):
+    """The number of step h's first row; row (h,x,a) follows it by x A + a."""
+    layers, states, actions, _ = model.successors.shape
+    return 0 if layers == 1 else h * states * actions
+
+
+@inlined
+def look_ahead(rows, columns, row, later):
+    """Reward and utility of one row (h,x,a) and all that follows; ``later`` (S,2) holds V and W of the next step."""
+    successors, probability, reward, utility = rows
     value, worth = reward[row], utility[row]
     for i in range(row * columns, (row + 1) * columns):
         y = successors[i]
@@ -126,14 +130,15 @@ def greedy(model, on_reward, on_utility, choice, values):
     Writes the deterministic policy ``choice`` (H,S) and uses ``values`` (2,S,2); returns its V and W.
     """
     _, states, actions, columns = model.successors.shape
+    rows = flat_rows(model)
     values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
-        layer = layer_of(model, h)
+        row = first_row(model, h)
         later, now = values[(h + 1) % 2], values[h % 2]
         for x in range(states):
             best, second, picked, value, worth = -np.inf, -np.inf, 0, 0.0, 0.0
             for a in range(actions):
-                v, w = look_ahead(layer, columns, x * actions + a, later)
+                v, w = look_ahead(rows, columns, row + x * actions + a, later)
                 score = on_reward * v + on_utility * w
                 tiebreak = w if on_reward > 0.0 else v
                 if score > best + TIE or (score > best - TIE and tiebreak > second):
@@ -147,12 +152,13 @@ def greedy(model, on_reward, on_utility, choice, values):
 def follow(model, choice, values):
     """V and W of the deterministic policy ``choice`` (H,S)."""
     _, states, actions, columns = model.successors.shape
+    rows = flat_rows(model)
     values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
-        layer = layer_of(model, h)
+        row = first_row(model, h)
         later, now = values[(h + 1) % 2], values[h % 2]
         for x in range(states):
-            now[x, 0], now[x, 1] = look_ahead(layer, columns, x * actions + choice[h, x], later)
+            now[x, 0], now[x, 1] = look_ahead(rows, columns, row + x * actions + choice[h, x], later)
     return start_values(model, values[0])
 
 
@@ -160,15 +166,16 @@ def follow(model, choice, values):
 def expect(model, policy, values):
     """V and W of the stochastic policy ``policy`` (H,S,A)."""
     _, states, actions, columns = model.successors.shape
+    rows = flat_rows(model)
     values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
-        layer = layer_of(model, h)
+        row = first_row(model, h)
         later, now = values[(h + 1) % 2], values[h % 2]
         for x in range(states):
             value, worth = 0.0, 0.0
             for a in range(actions):
                 if policy[h, x, a] > 0.0:
-                    v, w = look_ahead(layer, columns, x * actions + a, later)
+                    v, w = look_ahead(rows, columns, row + x * actions + a, later)
                     value += policy[h, x, a] * v
                     worth += policy[h, x, a] * w
             now[x, 0], now[x, 1] = value, worth

@@ -1,9 +1,12 @@
 """What one job of the pipeline does: simulate a batch of seeds, solve an environment's optima, compile the kernels.
 
-A result file of a batch has one row a seed. A seed that another file of the same folder already holds, made from the
-same specification, is taken from there: changing the batch size or adding seeds computes nothing twice.
+A result file has one row a run: a case of the experiment and a seed. A run that another file of the same folder already
+holds, made from the same specification, is taken from there: adding seeds or changing the batch size computes nothing
+twice.
 """
 
+import hashlib
+import json
 import sys
 import time
 from pathlib import Path as File
@@ -13,108 +16,175 @@ import numpy as np
 import pyarrow as pa
 
 from nscmdp import __version__, algorithms, budget, environments, optimum, results, simulate
+from nscmdp.cmdp import Array
 from nscmdp.path import Path
 from nscmdp.randomness import checkpoints
 
 FLOATS = pa.list_(pa.float64())
 WHOLE = pa.list_(pa.int64())
-RUN_SCHEMA = pa.schema(
-    {
-        "seed": pa.int64(),
-        "window_episodes": WHOLE,
-        "reward": FLOATS,
-        "utility": FLOATS,
-        "episode": WHOLE,
-        "weight": WHOLE,
-        "value": FLOATS,
-        "worth": FLOATS,
-        "state_bytes": pa.int64(),
-    }
-)
+TRACES = pa.list_(pa.struct({"name": pa.string(), "columns": pa.int64(), "values": FLOATS}))
+EVERY_RUN = {
+    "case": pa.string(),
+    "seed": pa.int64(),
+    "key": pa.string(),  # a hash of everything that decides this run but its seed
+    "B": pa.float64(),
+    "horizon": pa.int64(),
+    "rho": pa.float64(),
+    "window_episodes": WHOLE,
+    "reward": FLOATS,
+    "utility": FLOATS,
+    "dual": FLOATS,
+    "state_bytes": pa.int64(),
+    "traces": TRACES,
+    "weight": WHOLE,
+    "value": FLOATS,
+    "worth": FLOATS,
+}
+OPTIMAL = ("optimal_value", "optimal_utility", "optimal_multiplier")
+COMPARED = (*OPTIMAL, "shortfall", "positive_shortfall", "lack", "positive_lack", "gap")
+SCHEMAS = {
+    "episodes": pa.schema({**EVERY_RUN, "episode": WHOLE}),
+    "windows": pa.schema({**EVERY_RUN, "episode": FLOATS, "least_gap": FLOATS} | dict.fromkeys(COMPARED, FLOATS)),
+}
+
+
+OPTIMA = pa.schema({"case": pa.string(), "episode": WHOLE, "value": FLOATS, "utility": FLOATS, "multiplier": FLOATS})
 
 
 class Mismatch(ValueError):
     """The environment that was made is not the one that was planned."""
 
 
-def environment(spec: dict[str, Any]) -> Path:
-    made = spec["environment"]
-    env = environments.make(made["name"], made["episodes"], **made["options"])
-    if env.fingerprint() != spec["fingerprint"]:
-        raise Mismatch(f"{made['name']} has changed since the run was planned: start the pipeline again")
+def environment(case: dict[str, Any]) -> Path:
+    env = environments.make(case["name"], case["episodes"], **case["options"])
+    if env.fingerprint() != case["fingerprint"]:
+        raise Mismatch(f"{case['name']} has changed since the run was planned: start the pipeline again")
     return env
 
 
-def facts(spec: dict[str, Any], env: Path) -> dict[str, Any]:
+def run_key(spec: dict[str, Any], case: str) -> str:
+    decisive = {**spec, "cases": spec["cases"][case], "version": __version__}
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def facts(spec: dict[str, Any]) -> dict[str, Any]:
     """The provenance of a result."""
-    measured = budget.variation(env)
-    return {
-        "specification": spec,
-        "budget": {**measured._asdict(), "total": measured.total},
-        "horizon": env.H,
-        "rho": env.rho,
-        "version": __version__,
-    }
+    return {"specification": spec, "version": __version__}
 
 
-def simulate_batch(spec: dict[str, Any], seeds: list[int], output: File) -> None:
-    env = environment(spec)
-    provenance = facts(spec, env)
-    known = _rows_elsewhere(output, provenance)
+def simulate_batch(spec: dict[str, Any], seeds: list[int], output: File, optima: File | None = None) -> None:
+    """Simulate some seeds in every case; runs that are kept by windows need the optimum of every episode."""
+    known = _rows_elsewhere(output)
+    best = {} if optima is None else read_optima(optima)
     rows = []
-    for seed in seeds:
-        if seed in known:
-            print(f"seed {seed}: taken from {known[seed][0].name}", file=sys.stderr)
-            rows.append(known[seed][1])
-        else:
-            rows.append(_simulate(env, spec, seed))
-    results.write(output, pa.Table.from_pylist(rows, schema=RUN_SCHEMA), provenance)
+    for case, made_from in spec["cases"].items():
+        key = run_key(spec, case)
+        missing = [seed for seed in seeds if (key, seed) not in known]
+        env = environment(made_from) if missing else None
+        for seed in seeds:
+            if env is None or seed not in missing:
+                file, row = known[key, seed]
+                print(f"{case} seed {seed}: taken from {file.name}", file=sys.stderr)
+                rows.append({**row, "case": case})
+            else:
+                rows.append({"case": case, "key": key, **_simulate(env, spec, case, seed, best.get(case))})
+    results.write(output, pa.Table.from_pylist(rows, schema=SCHEMAS[spec["keep"]]), facts(spec))
 
 
-def _simulate(env: Path, spec: dict[str, Any], seed: int) -> dict[str, Any]:
+def _simulate(env: Path, spec: dict[str, Any], case: str, seed: int, best: Array | None) -> dict[str, Any]:
     began = time.monotonic()
+    told = [began]
 
     def progress(episode: int) -> None:
-        took = time.monotonic() - began
-        print(f"seed {seed}: episode {episode} of {env.episodes}, {took:.1f} s", file=sys.stderr, flush=True)
+        """At most one line a second, and one at the end."""
+        now = time.monotonic()
+        if now - told[0] > 1 or episode == env.episodes:
+            told[0] = now
+            line = f"{case} seed {seed}: episode {episode} of {env.episodes}, {now - began:.1f} s"
+            print(line, file=sys.stderr, flush=True)
 
     run = simulate.run(
-        env, seed=seed, evaluate_every=spec["evaluate_every"], solve=False, progress=progress, **spec["learner"]
+        env,
+        seed=seed,
+        evaluate_every=spec["evaluate_every"],
+        windows=spec["windows"],
+        solve=False,
+        progress=progress,
+        **spec["learner"],
     )
-    return {
+    row = {
         "seed": seed,
+        "B": budget.variation(env).total,
+        "horizon": env.H,
+        "rho": env.rho,
         "window_episodes": run.window_episodes,
         "reward": run.reward,
         "utility": run.utility,
-        "episode": run.episode,
-        "weight": run.weight,
-        "value": run.value,
-        "worth": run.worth,
+        "dual": run.dual,
         "state_bytes": algorithms.state_bytes(run.learner),
+        "traces": [
+            {"name": name, "columns": trace.shape[1], "values": trace.ravel()}
+            for name, trace in getattr(run.learner, "traces", {}).items()
+        ],
     }
+    if spec["keep"] == "windows":
+        if best is None:
+            raise ValueError("a run that is kept by windows needs the optimum of every episode")
+        return row | by_window(run, best)
+    return row | {"episode": run.episode, "weight": run.weight, "value": run.value, "worth": run.worth}
 
 
-def _rows_elsewhere(output: File, provenance: dict[str, Any]) -> dict[int, tuple[File, dict[str, Any]]]:
-    """Seeds that sound files beside ``output`` hold for the same provenance."""
-    rows: dict[int, tuple[File, dict[str, Any]]] = {}
+def compare(value: Array, worth: Array, best: Array, rho: float) -> dict[str, Array]:
+    """What policies of value V and utility W lack beside the optima (n,3) of their episodes."""
+    shortfall, lack = best[:, 0] - value, rho - worth
+    columns = (best[:, 0], best[:, 1], best[:, 2], shortfall, np.maximum(shortfall, 0), lack, np.maximum(lack, 0))
+    return dict(zip(COMPARED, (*columns, shortfall + best[:, 2] * lack), strict=True))
+
+
+def by_window(run: simulate.Run, best: Array) -> dict[str, Array]:
+    """Means over windows of what a run that was evaluated in every episode is worth."""
+    starts = np.concatenate([[0], np.cumsum(run.window_episodes)[:-1]])
+    compared = compare(run.value, run.worth, best, run.rho)
+    exact = {"value": run.value, "worth": run.worth, **compared}
+    means = {name: np.add.reduceat(column, starts) / run.window_episodes for name, column in exact.items()}
+    middle = starts + (run.window_episodes + 1) / 2
+    least = np.minimum.reduceat(compared["gap"], starts)
+    return {"episode": middle, "weight": run.window_episodes, "least_gap": least, **means}
+
+
+def _rows_elsewhere(output: File) -> dict[tuple[str, int], tuple[File, dict[str, Any]]]:
+    """The runs in sound files beside ``output``, by their key and seed."""
+    rows: dict[tuple[str, int], tuple[File, dict[str, Any]]] = {}
     for file in sorted(output.parent.glob("seeds=*.parquet")):
         try:
-            table, found = results.read(file)
+            table, _ = results.read(file)
         except results.Damaged:
             continue
-        if found == provenance:
-            rows |= {row["seed"]: (file, row) for row in table.to_pylist()}
+        if "key" in table.column_names:
+            rows |= {(row["key"], row["seed"]): (file, row) for row in table.to_pylist()}
     return rows
 
 
 def solve_optimum(spec: dict[str, Any], output: File) -> None:
-    """The optimum at every episode that some seed evaluates."""
-    env = environment(spec)
-    every = spec["evaluate_every"]
-    asked = np.unique(np.concatenate([checkpoints(env.episodes, every, seed) for seed in spec["seeds"]]))
-    best = optimum.along(env, asked)
-    table = pa.table({"episode": asked, "value": best[:, 0], "utility": best[:, 1], "multiplier": best[:, 2]})
-    results.write(output, table, facts(spec, env))
+    """For every case, the optimum at every episode that some seed evaluates."""
+    every, seeds = spec["evaluate_every"], spec["seeds"] or [0]
+    rows = []
+    for case, made_from in spec["cases"].items():
+        began = time.monotonic()
+        env = environment(made_from)
+        asked = np.unique(np.concatenate([checkpoints(env.episodes, every, seed) for seed in seeds]))
+        best = optimum.along(env, asked)
+        columns = {"value": best[:, 0], "utility": best[:, 1], "multiplier": best[:, 2]}
+        rows.append({"case": case, "episode": asked, **columns})
+        print(f"{case}: {len(asked)} optima, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+    results.write(output, pa.Table.from_pylist(rows, schema=OPTIMA), facts(spec))
+
+
+def read_optima(file: File) -> dict[str, Array]:
+    """Case -> (n,3): value, utility and multiplier."""
+    table, _ = results.read(file)
+    columns = [results.cells(table, name) for name in ("value", "utility", "multiplier")]
+    return {case: np.column_stack(best) for case, *best in zip(table["case"].to_pylist(), *columns, strict=True)}
 
 
 def compile_kernels(names: list[str]) -> None:

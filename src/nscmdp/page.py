@@ -2,6 +2,7 @@
 
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -31,18 +32,17 @@ a { color: #0b5394; }
 
 
 def write(folder: Path) -> None:
-    """Write index.html into a results folder."""
+    """Write index.html into a results folder, from what is there."""
     parts = [
         f"<h1>Non-stationary CMDPs: a replication</h1>\n<p class=by>{escape(PAPER)}</p>",
-        *[_figure(name) for name in CAPTIONS if name != "environments" and _made(folder, name)],
-        "<h2>In numbers</h2>\n<p class=note>Exact expectations of the policies played, an episode, over the last fifth "
-        "of the episodes: mean over seeds with a 95% bootstrap interval. A cost whose interval lies above the limit is "
-        "marked; a gap of 0 is optimal.</p>",
-        *[_summary(file) for file in sorted(folder.glob("tables/*/summary.csv"))],
-        *([f"<h2>Environments</h2>\n{_figure('environments')}"] if _made(folder, "environments") else []),
+        _section(folder, "The paper's simulation", "grid_world"),
+        _numbers(folder),
+        _comparison(folder),
+        _section(folder, "Linear CMDPs", "linear", "linear_arms"),
+        _section(folder, "Environments", "environments"),
         _links(folder),
     ]
-    body = "\n".join(parts)
+    body = "\n".join(part for part in parts if part)
     results.write_text(
         folder / "index.html",
         f"<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
@@ -52,24 +52,102 @@ def write(folder: Path) -> None:
     )
 
 
-def _made(folder: Path, name: str) -> bool:
-    return (folder / "figures" / f"{name}.svg").is_file()
+class Shown(NamedTuple):
+    notebook: str
+    caption: str
 
 
-CAPTIONS = {
-    "grid_world": "The paper's grid-world simulation. One row for each choice of constants: the printed formulas "
-    "(literal), those of the authors' code for the predecessor (authors), declared factors (scaled).",
-    "environments": "The environments: how they drift, how much their constraint binds, and what can be earned.",
+FIGURES = {
+    "grid_world": Shown(
+        "grid_world",
+        "One row for each choice of constants: the printed formulas (literal), those of the authors' code for the "
+        "predecessor (authors), declared factors (scaled).",
+    ),
+    "growth": Shown(
+        "comparison_table",
+        "Gap and regret against K, violation of an episode against K, gap against the budget B. Dotted: literal.",
+    ),
+    "told": Shown("comparison_table", "What a wrongly told budget costs Algorithm 1."),
+    "arms": Shown("comparison_table", "What Exp3 chose for Algorithm 2, which does not know the budget."),
+    "linear": Shown(
+        "linear", "Algorithm 3 in a drifting linear CMDP: literal beside scaled, with and without restarts."
+    ),
+    "linear_arms": Shown("linear", "What the bandit chose where the budget is not known."),
+    "environments": Shown(
+        "environments", "How the environments drift, how much their constraint binds, and what can be earned."
+    ),
 }
 
 
+def _section(folder: Path, title: str, *names: str) -> str:
+    made = [name for name in names if (folder / "figures" / f"{name}.svg").is_file()]
+    return "\n".join([f"<h2>{escape(title)}</h2>", *map(_figure, made)]) if made else ""
+
+
 def _figure(name: str) -> str:
-    caption = CAPTIONS[name]
+    notebook, caption = FIGURES[name]
+    alt = escape(caption, quote=True)
     return (
-        f"<figure>\n<a href=figures/{name}.svg><img src=figures/{name}.svg alt='{escape(caption, quote=True)}'></a>\n"
-        f"<figcaption>{escape(caption)} <a href=notebooks/{name}.html>Notebook</a>, "
-        f"<a href=figures/{name}.png>PNG</a>, made by the rule <code>{name}</code>.</figcaption>\n</figure>"
+        f"<figure>\n<a href=figures/{name}.svg><img src=figures/{name}.svg alt='{alt}'></a>\n"
+        f"<figcaption>{escape(caption)} <a href=notebooks/{notebook}.html>Notebook</a>, "
+        f"<a href=figures/{name}.png>PNG</a>, made by the rule <code>{notebook}</code>.</figcaption>\n</figure>"
     )
+
+
+def _numbers(folder: Path) -> str:
+    """The summaries of experiments with one environment; those with many have figures."""
+    files = [file for file in sorted(folder.glob("tables/*/summary.csv")) if _cases(file) == 1]
+    note = (
+        "Exact expectations of the policies played, an episode, over the last fifth of the episodes: mean over seeds "
+        "with a 95% bootstrap interval. A cost whose interval lies above the limit is marked; a gap of 0 is optimal."
+    )
+    return "\n".join([f"<h2>In numbers</h2>\n<p class=note>{note}</p>", *map(_summary, files)]) if files else ""
+
+
+def _cases(file: Path) -> int:
+    return len(tables.load(file)[["budget", "episodes"]].drop_duplicates())
+
+
+def _comparison(folder: Path) -> str:
+    file = folder / "tables/comparison.csv"
+    if not file.is_file():
+        return ""
+    head = (
+        "<th>algorithm<th>constants<th>model-free<th>knows B<th>regret<th>gap grows as K to the"
+        "<th>the bound's<th>violation an episode<th>theorem from K<th>bytes"
+    )
+    rows = "\n".join(_claim(row) for _, row in tables.load(file).iterrows())
+    note = (
+        "The paper's Table 1 with measurements beside it: the slope of log gap against log K with a 95% interval, the "
+        "local slope of Theorem 1's explicit bound at the same constants, the violation of an episode at the largest K "
+        "(negative: kept), and the K from which the theorem promises zero violation in this environment."
+    )
+    links = " ".join(f"<a href=tables/{name}>{name}</a>" for name in ("comparison.csv", "comparison.tex", "slopes.csv"))
+    table = f"<div class=wide><table>\n<tr>{head}\n{rows}\n</table></div>\n<p class=note>{links}</p>"
+    heading = f"<h2>The comparison table</h2>\n<p class=note>{note}</p>"
+    return "\n".join([heading, table, _section(folder, "Growth", "growth", "told", "arms")])
+
+
+def _claim(row: pd.Series) -> str:
+    def number(key: str, form: str) -> str:
+        return form.format(row[key]) if key in row and not pd.isna(row[key]) else "&ndash;"
+
+    slope = number("gap_slope_K", "{:.2f}")
+    if "gap_slope_K_low" in row and not pd.isna(row["gap_slope_K_low"]):
+        slope += f" <small>[{row['gap_slope_K_low']:.2f}, {row['gap_slope_K_high']:.2f}]</small>"
+    cells = [
+        escape(title(row["algorithm"])),
+        escape(str(row["setting"]) if not pd.isna(row["setting"]) else "not run"),
+        "yes" if row["model_free"] else "no",
+        escape(row["known_budget"]),
+        escape(row["regret_order"].replace("{", "").replace("}", "")),
+        slope,
+        number("bound_slope_K", "{:.2f}"),
+        number("violation_per_episode", "{:.3f}"),
+        number("theorem_from_K", "{:.0e}"),
+        number("state_bytes", "{:,.0f}"),
+    ]
+    return "<tr>" + "".join(f"<td>{cell}" for cell in cells)
 
 
 def _summary(file: Path) -> str:
@@ -109,6 +187,10 @@ def _interval(mean: float, low: float, high: float) -> str:
 
 
 def _links(folder: Path) -> str:
-    notebooks = sorted(file.name for file in folder.glob("notebooks/*.html"))
-    items = "\n".join(f"<li><a href='notebooks/{escape(name)}'>{escape(name)}</a>" for name in notebooks)
-    return f"<h2>Notebooks</h2>\n<ul>\n{items}\n</ul>"
+    names = [
+        file.relative_to(folder).as_posix()
+        for part in ("notebooks/*.html", "tables/**/*.csv")
+        for file in sorted(folder.glob(part))
+    ]
+    items = "\n".join(f"<li><a href='{escape(name)}'>{escape(name)}</a>" for name in names)
+    return f"<h2>Notebooks and tables</h2>\n<ul>\n{items}\n</ul>"

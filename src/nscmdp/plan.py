@@ -1,6 +1,6 @@
 """From a configuration to the list of what has to be computed, with every mistake found before any work starts.
 
-A case is an environment at one budget and number of episodes; a run is a learner in a case, over batches of seeds.
+A case is an environment at one budget and number of episodes; a run is a learner in a case with one seed.
 """
 
 import json
@@ -25,66 +25,71 @@ class Case:
     episodes: int
 
     @property
-    def id(self) -> str:
-        return f"{self.experiment.name}/{self.budget}/K={self.episodes}"
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        """All that makes the environment."""
-        return {"name": self.experiment.environment.name, "episodes": self.episodes, "options": self.options}
+    def name(self) -> str:
+        return f"{self.budget}/K={self.episodes}"
 
     @cached_property
     def env(self) -> Path:
-        return environments.make(self.spec["name"], self.episodes, **self.options)
+        return environments.make(self.experiment.environment.name, self.episodes, **self.options)
 
     @cached_property
-    def fingerprint(self) -> str:
-        return self.env.fingerprint()
-
-    def optimum_spec(self) -> dict[str, Any]:
-        return {
-            "environment": self.spec,
-            "fingerprint": self.fingerprint,
-            "evaluate_every": self.experiment.evaluate_every,
-            "seeds": self.experiment.seed_list,
-            "sources": sources.optimum_digest(),
-        }
-
-    def run_spec(self, learner: str) -> dict[str, Any]:
-        chosen = next(one for one in self.experiment.learners if one.name == learner)
-        return {
-            "environment": self.spec,
-            "fingerprint": self.fingerprint,
-            "learner": chosen.specification,
-            "evaluate_every": self.experiment.evaluate_every,
-            "sources": sources.run_digest(chosen.algorithm),
-        }
+    def spec(self) -> dict[str, Any]:
+        """All that makes the environment, and a hash of what it makes."""
+        named = {"name": self.experiment.environment.name, "episodes": self.episodes, "options": self.options}
+        return {**named, "fingerprint": self.env.fingerprint()}
 
 
 class Plan:
+    """What has to be computed. One job simulates a learner in all cases of an experiment, for a batch of seeds."""
+
     def __init__(self, config: Config) -> None:
         self.config = config
         self.cases = [case for experiment in config.experiments for case in _cases(experiment)]
-        self._by_id = {case.id: case for case in self.cases}
 
-    def case(self, experiment: str, budget: str, episodes: str) -> Case:
-        return self._by_id[f"{experiment}/{budget}/K={episodes}"]
+    def experiment(self, name: str) -> Experiment:
+        return next(one for one in self.config.experiments if one.name == name)
 
-    def batches(self, experiment: Experiment) -> list[list[int]]:
+    def cases_of(self, experiment: str) -> list[Case]:
+        return [case for case in self.cases if case.experiment.name == experiment]
+
+    def optimum_spec(self, experiment: str) -> dict[str, Any]:
+        chosen = self.experiment(experiment)
+        every = chosen.evaluate_every
+        return {
+            "cases": {case.name: case.spec for case in self.cases_of(experiment)},
+            "evaluate_every": every,
+            "seeds": chosen.seed_list if every > 1 else [],  # every episode is every seed's
+            "sources": sources.optimum_digest(),
+        }
+
+    def run_spec(self, experiment: str, learner: str) -> dict[str, Any]:
+        chosen = self.experiment(experiment)
+        specification = next(one.specification for one in chosen.learners if one.name == learner)
+        return {
+            "cases": {case.name: case.spec for case in self.cases_of(experiment)},
+            "learner": specification,
+            "evaluate_every": chosen.evaluate_every,
+            "windows": chosen.windows,
+            "keep": chosen.keep,
+            "sources": sources.run_digest(specification["algorithm"]),
+        }
+
+    def run_files(self, experiment: str) -> list[tuple[str, list[int], str]]:
+        """(learner, seeds, file below the results folder) of every simulation job of an experiment."""
+        chosen = self.experiment(experiment)
+        return [
+            (learner.name, seeds, f"simulations/{experiment}/{learner.name}/seeds={spell(seeds)}.parquet")
+            for learner in chosen.learners
+            for seeds in self._batches(chosen)
+        ]
+
+    def _batches(self, experiment: Experiment) -> list[list[int]]:
         """Seeds by job. A batch holds the seeds of one block of ``batch`` numbers, so more seeds add batches."""
-        size = self.config.batch
+        size = experiment.batch or self.config.batch
         blocks: dict[int, list[int]] = {}
         for seed in experiment.seed_list:
             blocks.setdefault(seed // size, []).append(seed)
         return list(blocks.values())
-
-    def run_files(self, case: Case) -> list[tuple[str, list[int], str]]:
-        """(learner, seeds, file below the results folder) of every job of a case."""
-        return [
-            (learner.name, seeds, f"simulations/{case.id}/{learner.name}/seeds={spell(seeds)}.parquet")
-            for learner in case.experiment.learners
-            for seeds in self.batches(case.experiment)
-        ]
 
     def check(self) -> None:
         """Make every environment and learner once; raise :class:`Unacceptable` where one cannot be."""
@@ -128,7 +133,7 @@ def _check_case(case: Case, key: str) -> None:
         env = case.env
     except ValueError as error:
         named = "episodes" if str(error).startswith("episodes") else "environment"
-        raise Unacceptable(f"config: {key}.{named} ({case.id}): {error}") from None
+        raise Unacceptable(f"config: {key}.{named} ({case.name}): {error}") from None
     for anchor in env.anchors:
         try:
             optimum.require_feasible(anchor)

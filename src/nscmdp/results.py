@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -47,6 +48,11 @@ def read(file: Path) -> tuple[pa.Table, dict[str, Any]]:
     if checksum(table, facts) != expected:
         raise Damaged(file, "its content does not match its checksum")
     return table, facts
+
+
+def cells(table: pa.Table, name: str) -> list[np.ndarray]:
+    """The lists of a column, as arrays."""
+    return [cell.values.to_numpy() for cell in table.column(name)]
 
 
 def checksum(table: pa.Table, facts: dict[str, Any]) -> str:

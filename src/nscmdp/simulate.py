@@ -10,7 +10,7 @@ of the same episodes:
 With ``evaluate_every`` = n > 1 one episode of each stratum of n is evaluated and stands for all of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from nscmdp import algorithms, optimum
 from nscmdp._compile import borrowed, expanded, inlined, jit
 from nscmdp.cmdp import Array
-from nscmdp.induction import drift_of, empty_model, find_leg, layer_of, look_ahead, mix, start_values
+from nscmdp.induction import drift_of, empty_model, find_leg, first_row, flat_rows, look_ahead, mix, start_values
 from nscmdp.operations import act, begin_episode, end_of_episode, learn, policy
 from nscmdp.path import Path
 from nscmdp.problem import Problem
@@ -29,7 +29,7 @@ from nscmdp.randomness import checkpoints, stratum_lengths, stream
 from nscmdp.sampling import sampler_of
 
 CHUNK_STEPS = 1 << 16  # random numbers are drawn for about this many steps at a time
-WINDOWS = 200  # realised returns are kept as means over so many stretches of a run
+WINDOWS = 200
 
 
 @inlined
@@ -48,16 +48,17 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
 def value_of(model, learner, probabilities, scratch):
     """V and W of the policy that a learner plays in this episode, by backward induction."""
     _, states, actions, columns = model.successors.shape
+    rows = flat_rows(model)
     scratch[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
-        layer = layer_of(model, h)
+        row = first_row(model, h)
         later, now = scratch[(h + 1) % 2], scratch[h % 2]
         for x in range(states):
             policy(learner, h, x, probabilities)
             value, worth = 0.0, 0.0
             for a in range(actions):
                 if probabilities[a] > 0.0:
-                    v, w = look_ahead(layer, columns, x * actions + a, later)
+                    v, w = look_ahead(rows, columns, row + x * actions + a, later)
                     value += probabilities[a] * v
                     worth += probabilities[a] * w
             now[x, 0], now[x, 1] = value, worth
@@ -71,7 +72,9 @@ def play(drift, sampler, learner, model, first, luck, whims, asked, episodes, re
     Adds what episode k earns to its window of ``reward`` and ``utility``; evaluates the policies of the episodes
     ``asked`` into ``values`` (n,2). ``model`` and ``scratch`` (2,S,2) are room to work in.
     """
-    arrays = borrowed((drift, sampler, learner, model, luck, whims, asked, reward, utility, values, scratch))
+    arrays = borrowed(  # type: ignore[call-arg, var-annotated]
+        (drift, sampler, learner, model, luck, whims, asked, reward, utility, values, scratch)
+    )
     play_on(first, episodes, *arrays)
 
 
@@ -126,6 +129,7 @@ class Run:
     window_episodes: NDArray[np.int64]  # how many episodes each window has
     reward: Array  # realised reward an episode, by window
     utility: Array
+    dual: Array  # the learner's weight of the utility at the end of each window; nan where it has none
     episode: NDArray[np.int64]  # the evaluated episodes ...
     weight: NDArray[np.int64]  # ... and how many each stands for
     value: Array  # V_k
@@ -179,14 +183,16 @@ def run(
     variants: dict[str, Any] | None = None,
     told: float = 1.0,
     told_for: Literal["all", "frame"] = "all",
+    windows: int | None = None,
     solve: bool = True,
     progress: Callable[[int], object] | None = None,
 ) -> Run:
     """Run one learner over all episodes of a path.
 
     A learner that uses the budget is told ``told`` times the true one, for all its constants or for its frame alone.
-    ``evaluate_every`` None evaluates nothing; ``solve`` False leaves the optimum (which belongs to the environment, not
-    to a run) to the caller; ``progress`` is called with the number of episodes played, now and then.
+    Realised returns are means over ``windows`` stretches of the run. ``evaluate_every`` None evaluates nothing;
+    ``solve`` False leaves the optimum (which belongs to the environment, not to a run) to the caller; ``progress`` is
+    called with the number of episodes played, now and then.
     """
     learner = algorithms.make(algorithm, Problem.of(env, told, told_for), setting, factors, variants)
     every = env.episodes + 1 if evaluate_every is None else evaluate_every
@@ -194,15 +200,17 @@ def run(
         raise ValueError(f"evaluate_every = {evaluate_every}: expected at least 1")
     asked = checkpoints(env.episodes, every, seed) if evaluate_every is not None else np.empty(0, np.int64)
     weight = stratum_lengths(env.episodes, every)[: len(asked)]
-    windows = min(WINDOWS, env.episodes)
+    windows = min(windows or WINDOWS, env.episodes)
     reward, utility, values = np.zeros(windows), np.zeros(windows), np.empty((len(asked), 2))
     luck = stream("environment", env.name, env.seed, seed)
     whims = stream("learner", algorithm, seed)
     drift, sampler, model, scratch = drift_of(env), sampler_of(env), empty_model(env), np.empty((2, env.S, 2))
-    chunk = max(1, CHUNK_STEPS // env.H)
-    for first in range(1, env.episodes + 1, chunk):
-        n = min(chunk, env.episodes + 1 - first)
-        begin, end = np.searchsorted(asked, (first, first + n))
+    length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
+    ends = np.cumsum(length)
+    dual = np.full(windows, np.nan)
+    for first, last in _stretches(ends, max(1, CHUNK_STEPS // env.H)):
+        n = last + 1 - first
+        begin, end = np.searchsorted(asked, (first, last + 1))
         play(
             drift,
             sampler,
@@ -218,19 +226,19 @@ def run(
             values[begin:end],
             scratch,
         )
+        dual[np.searchsorted(ends, last)] = getattr(learner, "dual", np.nan)
         if progress:
-            progress(first + n - 1)
-    length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
+            progress(last)
     best = optimum.along(env, asked) if solve and len(asked) else None
-    return Run(
-        learner,
-        env.rho,
-        length,
-        reward / length,
-        utility / length,
-        asked,
-        weight,
-        values[:, 0],
-        values[:, 1],
-        best,
-    )
+    means = reward / length, utility / length
+    return Run(learner, env.rho, length, *means, dual, asked, weight, values[:, 0], values[:, 1], best)
+
+
+def _stretches(ends: NDArray[np.int64], longest: int) -> Iterator[tuple[int, int]]:
+    """(first, last) episodes to play at once: no more than ``longest``, and none across the end of a window."""
+    first = 1
+    for end in ends.tolist():
+        while first <= end:
+            last = min(end, first + longest - 1)
+            yield first, last
+            first = last + 1

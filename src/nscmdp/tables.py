@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from nscmdp import environments, results
+from nscmdp import jobs, results
 from nscmdp.path import Path
-from nscmdp.plan import Case, Plan
+from nscmdp.plan import Plan
 from nscmdp.statistics import mean_interval
 
 LAST = 0.8  # "the end" of a run is its last fifth
@@ -26,59 +26,78 @@ class Foreign(results.Damaged):
 
 
 def make(plan: Plan, experiment: str, folder: File, output: File) -> None:
-    """Write the three tables of one experiment below ``output``."""
-    cases = [case for case in plan.cases if case.experiment.name == experiment]
-    runs = pd.concat([_runs(plan, case, folder) for case in cases], ignore_index=True)
-    made_from = {"cases": [{"budget": case.budget, **case.spec} for case in cases]}
+    """Write the tables of one experiment below ``output``."""
+    runs = _runs(plan, experiment, folder)
+    learners = {learner.name: learner.specification for learner in plan.experiment(experiment).learners}
+    cases = [{"budget": case.budget, **case.spec} for case in plan.cases_of(experiment)]
+    made_from = {"cases": cases, "learners": learners}
     exact = _exact(runs)
+    _refuse_a_negative_gap(exact)
     _save(_curves(runs), output / "curves.parquet", made_from)
     _save(exact, output / "exact.parquet", made_from)
+    _save(_traces(runs), output / "traces.parquet", made_from)
     results.write_text(output / "summary.csv", _summary(exact, runs).to_csv(index=False, float_format="%.6g"))
 
 
-def _runs(plan: Plan, case: Case, folder: File) -> pd.DataFrame:
-    """One row a seed, arrays in its cells, the optimum at the run's own episodes among them."""
-    best, _ = read_expected(folder / f"environments/{case.id}.parquet", case.optimum_spec())
-    optimum = best.to_pandas().set_index("episode")
+def _runs(plan: Plan, experiment: str, folder: File) -> pd.DataFrame:
+    """One row a run, arrays in its cells, the comparison with the optimum at the run's own episodes among them."""
     frames = []
-    for learner, seeds, name in plan.run_files(case):
-        table, facts = read_expected(folder / name, case.run_spec(learner))
-        frame = table.to_pandas()
-        if frame["seed"].tolist() != seeds:
-            raise Foreign(folder / name, f"it holds the seeds {frame['seed'].tolist()}, expected {seeds}")
-        spec = facts["specification"]["learner"]
-        keys = (case.experiment.name, case.budget, case.episodes, learner, spec["algorithm"], spec["setting"])
-        frame.insert(0, "B", facts["budget"]["total"])
-        for key, value in reversed(list(zip(KEYS, keys, strict=True))):
-            frame.insert(0, key, value)
-        frame["horizon"], frame["rho"] = facts["horizon"], facts["rho"]
+    cases = {case.name: case for case in plan.cases_of(experiment)}
+    for learner, seeds, name in plan.run_files(experiment):
+        spec = plan.run_spec(experiment, learner)
+        frame = read_expected(folder / name, spec).to_pandas()
+        expected = [(case, seed) for case in cases for seed in seeds]
+        if list(zip(frame["case"], frame["seed"], strict=True)) != expected:
+            raise Foreign(folder / name, f"it does not hold the seeds {seeds} of every case")
+        chosen = spec["learner"]
+        frame = frame.assign(
+            experiment=experiment,
+            budget=[cases[case].budget for case in frame["case"]],
+            episodes=[cases[case].episodes for case in frame["case"]],
+            learner=learner,
+            algorithm=chosen["algorithm"],
+            setting=chosen["setting"],
+        )
         frames.append(frame)
     runs = pd.concat(frames, ignore_index=True)
-    for column in ("value", "utility", "multiplier"):
-        runs[f"optimal_{column}"] = [optimum[column].loc[episodes].to_numpy() for episodes in runs["episode"]]
-    return runs
+    order = {name: number for number, name in enumerate(cases)}
+    runs = runs.sort_values("case", key=lambda case: case.map(order), kind="stable", ignore_index=True)
+    if plan.experiment(experiment).keep == "windows":
+        return runs
+    optima = _optima(plan, experiment, folder)
+    best = [optima[case].loc[episodes].to_numpy() for case, episodes in zip(runs["case"], runs["episode"], strict=True)]
+    rows = zip(runs["value"], runs["worth"], best, runs["rho"], strict=True)
+    return runs.join(pd.DataFrame([jobs.compare(*row) for row in rows]))
 
 
-def read_expected(file: File, spec: dict[str, Any]) -> tuple[pa.Table, dict[str, Any]]:
+def _optima(plan: Plan, experiment: str, folder: File) -> dict[str, pd.DataFrame]:
+    file = folder / f"environments/{experiment}.parquet"
+    table = read_expected(file, plan.optimum_spec(experiment))
+    episodes = results.cells(table, "episode")
+    best = jobs.read_optima(file)
+    return {case: pd.DataFrame(best[case], index=k) for case, k in zip(best, episodes, strict=True)}
+
+
+def read_expected(file: File, spec: dict[str, Any]) -> pa.Table:
     """A sound file that was made from ``spec``."""
     table, facts = results.read(file)
     if facts["specification"] != spec:
         differing = [key for key in spec if facts["specification"].get(key) != spec[key]]
         raise Foreign(file, f"it was made from another specification ({', '.join(differing)})")
-    return table, facts
+    return table
 
 
 def _curves(runs: pd.DataFrame) -> pd.DataFrame:
     ends = runs["window_episodes"].map(np.cumsum)
     middle = [end - (length - 1) / 2 for end, length in zip(ends, runs["window_episodes"], strict=True)]
-    wide = runs[[*KEYS, "B", "seed", "horizon", "rho", "reward", "utility"]].assign(
+    wide = runs[[*KEYS, "B", "seed", "horizon", "rho", "reward", "utility", "dual"]].assign(
         episode=middle, window=[np.arange(len(m)) for m in middle]
     )
-    return _long(wide, ["window", "episode", "reward", "utility"])
+    return _long(wide, ["window", "episode", "reward", "utility", "dual"])
 
 
 def _exact(runs: pd.DataFrame) -> pd.DataFrame:
-    cells = ["episode", "weight", "value", "worth", "optimal_value", "optimal_utility", "optimal_multiplier"]
+    cells = ["episode", "weight", "value", "worth", *jobs.COMPARED]
     return _long(runs[[*KEYS, "B", "seed", "horizon", "rho", *cells]], cells)
 
 
@@ -88,23 +107,50 @@ def _long(frame: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
     return long.astype({cell: whole.get(cell, "float64") for cell in cells})
 
 
+def _traces(runs: pd.DataFrame) -> pd.DataFrame:
+    """What learners remember of themselves (arms chosen, dual variables), of each one's first seed."""
+    rows = []
+    for _, run in runs.sort_values("seed", kind="stable").groupby([*KEYS], sort=False).head(1).iterrows():
+        for trace in run["traces"]:
+            values = np.asarray(trace["values"], dtype=float).reshape(-1, trace["columns"])
+            row, column = np.indices(values.shape)
+            keys = {key: run[key] for key in (*KEYS, "seed")}
+            rows.append(
+                pd.DataFrame(
+                    {
+                        **keys,
+                        "trace": trace["name"],
+                        "row": row.ravel(),
+                        "column": column.ravel(),
+                        "value": values.ravel(),
+                    }
+                )
+            )
+    columns = [*KEYS, "seed", "trace", "row", "column", "value"]
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns).astype({"value": float})
+
+
+def _refuse_a_negative_gap(exact: pd.DataFrame) -> None:
+    """No policy can beat the Lagrangian optimum of its episode: if one does, the optimum is wrong."""
+    worst = exact.loc[exact["gap"].idxmin()]
+    if worst["gap"] < -1e-9 * (1 + worst["optimal_multiplier"]):
+        raise ValueError(
+            f"{worst['learner']}, seed {worst['seed']}: a gap of {worst['gap']:.3g} in {worst['episode']:g}"
+        )
+
+
 def _summary(exact: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    by_seed = exact.assign(
-        shortfall=exact["optimal_value"] - exact["value"],
-        lack=exact["rho"] - exact["worth"],
-    )
-    by_seed["gap"] = by_seed["shortfall"] + by_seed["optimal_multiplier"] * by_seed["lack"]
-    by_seed["positive_lack"] = by_seed["lack"].clip(lower=0)
     names = {
         "value": "value",
         "worth": "utility",
         "shortfall": "regret",
+        "positive_shortfall": "positive_regret",
         "lack": "violation",
         "positive_lack": "positive_violation",
         "gap": "gap",
     }
     rows = []
-    for keys, group in by_seed.groupby([*KEYS, "B", "rho", "horizon"], sort=False):
+    for keys, group in exact.groupby([*KEYS, "B", "rho", "horizon"], sort=False):
         late = group[group["episode"] > LAST * group["episodes"]]
         row = dict(zip([*KEYS, "B", "rho", "horizon"], keys, strict=True)) | {"seeds": group["seed"].nunique()}
         for prefix, part in (("", group), ("last_", late)):
@@ -134,8 +180,17 @@ def load(file: File) -> pd.DataFrame:
 
 def environment(file: File, budget: str, episodes: int) -> Path:
     """The environment behind the rows of a Parquet table."""
-    _, facts = results.read(file)
-    for case in facts["cases"]:
+    for case in results.read(file)[1]["cases"]:
         if (case["budget"], case["episodes"]) == (budget, episodes):
-            return environments.make(case["name"], episodes, **case["options"])
+            return jobs.environment(case)
     raise ValueError(f"{file} has no case {budget}, K = {episodes}")
+
+
+def cases(file: File) -> list[tuple[str, int]]:
+    """(budget, K) of every case behind the rows of a Parquet table."""
+    return [(case["budget"], case["episodes"]) for case in results.read(file)[1]["cases"]]
+
+
+def learners(file: File) -> dict[str, dict[str, Any]]:
+    """The specification of every learner behind the rows of a Parquet table."""
+    return results.read(file)[1]["learners"]

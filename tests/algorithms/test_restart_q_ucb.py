@@ -170,3 +170,122 @@ def test_the_utility_is_never_looked_at(small):
     np.testing.assert_array_equal(runs[0].learner.table, runs[1].learner.table)
     np.testing.assert_array_equal(runs[0].reward, runs[1].reward)
     assert not np.array_equal(runs[0].utility, runs[1].utility)
+
+
+class Freedman(Listing):
+    """The listing with sums of V_ref and V - V_ref beside those of V, and a third bound on Q."""
+
+    def __init__(self, env, setting, factors, local_budgets):
+        super().__init__(env, setting, factors, local_budgets)
+        f = facts(env)
+        D = math.ceil((f.S * f.A) ** (-1 / 3) * (f.B_r + f.B_p) ** (2 / 3) * (f.K * f.H) ** (1 / 3))
+        scaled = setting == "scaled"
+        self.epoch = min(max(1, int((factors.get("frame", 1.0) if scaled else 1) * math.ceil(f.K / D))), f.K)
+        self.iota = {"literal": math.log(2 / 0.05), "authors": 0.05**2}.get(setting, factors.get("bonus", 0.01) ** 2)
+        self.noise = self.iota if setting == "literal" else 0.0
+        self.N0 = factors.get("reference", 50.0) * f.H if scaled else f.S * f.A * f.H**6 * math.log(2 / 0.05)
+        self.active = self.frozen = 0
+
+    def start_epoch(self):
+        super().start_epoch()
+        H, S, A = self.env.H, self.env.S, self.env.A
+        self.V_ref = self.V.copy()
+        self.references, self.advantages = ({place: [] for place in np.ndindex(H, S, A)} for _ in range(2))
+
+    def play_episode(self):
+        H, x = self.env.H, self.world.begin_episode()
+        u = self.whims.random((1, 1 + H))[0]
+        for h in range(H):
+            tied = self.best_actions(h, x)
+            a = tied[int(u[1 + h] * len(tied))]
+            r, _, y = self.world.step(h, x, a)
+            self.rc[h, x, a] += r
+            self.vc[h, x, a] += self.V[h + 1, y]
+            self.references[h, x, a].append(self.V_ref[h + 1, y])
+            self.advantages[h, x, a].append(self.V[h + 1, y] - self.V_ref[h + 1, y])
+            self.N[h, x, a] += 1
+            self.Nc[h, x, a] += 1
+            if self.N[h, x, a] in self.times:
+                n = self.Nc[h, x, a]
+                first = self.rc[h, x, a] / n + self.vc[h, x, a] / n + self.b(n) + 2 * self.b_Delta
+                second = self.by_advantage(h, x, a) + 4 * self.b_Delta
+                self.active += second < min(first, self.Q[h, x, a])
+                self.Q[h, x, a] = min(self.Q[h, x, a], first, second)
+                self.V[h, x] = self.Q[h, x].max()
+                self.Nc[h, x, a], self.rc[h, x, a], self.vc[h, x, a] = 0, 0.0, 0.0
+                self.advantages[h, x, a] = []
+            if self.N[h, x].sum() == math.ceil(self.N0):
+                self.V_ref[h, x] = self.V[h, x]
+                self.frozen += 1
+            x = y
+
+    def by_advantage(self, h, x, a):
+        H, iota, N, n = self.env.H, self.iota, self.N[h, x, a], self.Nc[h, x, a]
+        references, advantages = self.references[h, x, a], self.advantages[h, x, a]
+        b = 2 * math.sqrt(iota / N * np.var(references)) + 2 * math.sqrt(iota / n * np.var(advantages))
+        b += 5 * (H * iota / N + H * iota / n + H * iota**0.75 / N**0.75 + H * iota**0.75 / n**0.75)
+        return self.rc[h, x, a] / n + np.mean(references) + np.mean(advantages) + b + math.sqrt(self.noise / n)
+
+
+@pytest.mark.parametrize("local_budgets", [False, True])
+@pytest.mark.parametrize(
+    ("setting", "factors"),
+    [
+        ("literal", {}),
+        ("authors", {}),
+        ("scaled", {"frame": 2.5}),
+        ("scaled", {"bonus": 1e-4, "frame": 2.5, "reference": 3.3, "initial": 0.9}),
+    ],
+)
+def test_the_freedman_bonus_does_what_its_listing_says(small, setting, factors, local_budgets):
+    plain, values = Freedman(small, setting, factors, local_budgets), []
+    for k in range(small.episodes):
+        if k % plain.epoch == 0:
+            plain.start_epoch()
+        values.append(evaluate(small.at(k + 1), plain.policy()))
+        plain.play_episode()
+    variants = {"local_budgets": local_budgets, "bonus": "freedman"}
+    run = simulate.run(small, "restart_q_ucb", setting, SEED, factors=factors, variants=variants, solve=False)
+    assert run.learner.epoch == plain.epoch < small.episodes
+    np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-9)
+    if small.episodes % plain.epoch:
+        np.testing.assert_allclose(run.learner.table[:, :, 0], plain.Q, rtol=1e-9)
+        np.testing.assert_allclose(run.learner.reference, plain.V_ref, rtol=1e-9)
+    if "reference" in factors:
+        assert plain.frozen
+        assert plain.active or local_budgets
+
+
+@pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
+@pytest.mark.parametrize("bonus", ["hoeffding", "freedman"])
+def test_a_fixed_multiplier_is_the_same_learner_paid_the_mixture(small, bonus):
+    """(r + lambda g) / (1 + lambda) in place of r, in an epoch as long as the run."""
+    multiplier = 1.5
+
+    def mixed(anchor):
+        paid = (anchor.reward_of + multiplier * anchor.utility_of) / (1 + multiplier)
+        return CMDP.sparse(
+            anchor.successors, anchor.probability, paid, anchor.utility_of, anchor.H, anchor.rho, anchor.mu0
+        )
+
+    other = environments.path([mixed(anchor) for anchor in small.anchors], list(small.knots), name="small")
+    factors = {"frame": 1000.0}
+    ours = simulate.run(
+        small, "restart_q_ucb", "scaled", SEED, factors=factors, variants={"multiplier": multiplier, "bonus": bonus}
+    )
+    theirs = simulate.run(other, "restart_q_ucb", "scaled", SEED, factors=factors, variants={"bonus": bonus})
+    np.testing.assert_allclose(ours.learner.table, theirs.learner.table, rtol=1e-9)
+    np.testing.assert_allclose(ours.worth, theirs.worth, rtol=1e-9)
+
+
+def test_a_fixed_multiplier_counts_the_drift_of_what_it_is_paid(small):
+    """Delta = (B_r + lambda B_g) / (1 + lambda) + B_p, for the epochs and for b_Delta."""
+    f, (B_r, B_g, B_p) = facts(small), variation_by_definition(small)
+    Delta = 0.25 * B_r + 0.75 * B_g + B_p
+    D = math.ceil((f.S * f.A) ** (-1 / 3) * (Delta / f.H) ** (2 / 3) * (f.K * f.H) ** (1 / 3))
+    run = simulate.run(
+        small, "restart_q_ucb", "literal", SEED, None, variants={"multiplier": 3.0, "local_budgets": True}
+    )
+    assert run.learner.epoch == math.ceil(f.K / D)
+    B_r, B_g, B_p = variation_by_definition(small, 1, run.learner.epoch)
+    assert run.learner.drift[0] == pytest.approx(2 * (0.25 * B_r + 0.75 * B_g + f.H * B_p), rel=1e-9)

@@ -2,60 +2,71 @@ import json
 
 from nscmdp import environments, sources
 
-CASE = "{experiment}/{budget}/K={episodes}"
-BATCH = f"{CASE}/{{learner}}/seeds={{seeds}}"
-TABLES = ["curves.parquet", "exact.parquet", "summary.csv"]
+BATCH = "{experiment}/{learner}/seeds={seeds}"
+TABLES = ["curves.parquet", "exact.parquet", "traces.parquet", "summary.csv"]
 ALGORITHMS = sorted(
     {learner.algorithm for case in plan.cases for learner in case.experiment.learners}
 )
 EXPERIMENTS = [experiment.name for experiment in plan.config.experiments]
-GRID_WORLDS = [
-    e.name for e in plan.config.experiments if e.environment.name == "grid_world"
-]
+GRID_WORLDS = [e.name for e in plan.config.experiments if e.role == "grid_world"]
+ROLES = {
+    role: [e.name for e in plan.config.experiments if e.role == role]
+    for role in ("growth", "told", "linear")
+}
 SHOWN = [one.specification for one in plan.config.shown]
-NOTEBOOKS = [
-    *(["grid_world"] if GRID_WORLDS else []),
-    *(["environments"] if SHOWN else []),
-]
+FIGURES = {
+    **({"grid_world": ["grid_world"]} if GRID_WORLDS else {}),
+    **(
+        {"comparison_table": ["growth", "told", "arms"]}
+        if ROLES["growth"] and ROLES["told"]
+        else {}
+    ),
+    **({"linear": ["linear", "linear_arms"]} if ROLES["linear"] else {}),
+    **({"environments": ["environments"]} if SHOWN else {}),
+}  # what each notebook that can be executed draws
 
 
 wildcard_constraints:
     experiment=r"[^/]+",
-    budget=r"[^/]+",
     learner=r"[^/]+",
-    episodes=r"\d+",
     seeds=r"[\d,-]+",
 
 
-def case_of(wildcards):
-    return plan.case(wildcards.experiment, wildcards.budget, wildcards.episodes)
-
-
 def run_specification(wildcards):
-    return json.dumps(case_of(wildcards).run_spec(wildcards.learner), sort_keys=True)
+    return json.dumps(plan.run_spec(wildcards.experiment, wildcards.learner))
 
 
 def optimum_specification(wildcards):
-    return json.dumps(case_of(wildcards).optimum_spec(), sort_keys=True)
+    return json.dumps(plan.optimum_spec(wildcards.experiment))
+
+
+def optima_of_windows(wildcards):
+    """Runs that are kept by windows are compared with the optimum as they are made."""
+    kept = plan.experiment(wildcards.experiment).keep
+    return (
+        f"{RESULTS}/environments/{wildcards.experiment}.parquet"
+        if kept == "windows"
+        else []
+    )
 
 
 def experiment_files(wildcards):
-    cases = [
-        case for case in plan.cases if case.experiment.name == wildcards.experiment
-    ]
     return {
-        "optima": [f"{RESULTS}/environments/{case.id}.parquet" for case in cases],
+        "optima": f"{RESULTS}/environments/{wildcards.experiment}.parquet",
         "runs": [
-            f"{RESULTS}/{name}" for case in cases for _, _, name in plan.run_files(case)
+            f"{RESULTS}/{name}" for _, _, name in plan.run_files(wildcards.experiment)
         ],
     }
 
 
+def role_tables(*roles):
+    names = [name for role in roles for name in ROLES[role]]
+    return expand(f"{RESULTS}/tables/{{name}}/{{table}}", name=names, table=TABLES)
+
+
 def experiment_config(wildcards):
     """The configuration with this one experiment alone: others may change without touching its tables."""
-    chosen = next(
-        one for one in plan.config.experiments if one.name == wildcards.experiment
-    )
+    chosen = plan.experiment(wildcards.experiment)
     return plan.config.model_copy(update={"experiments": [chosen]}).model_dump_json(
         exclude_unset=True
     )

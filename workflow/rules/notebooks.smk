@@ -32,7 +32,6 @@ rule grid_world:
 rule environments:
     input:
         notebook="notebooks/environments.ipynb",
-        compiled=ancient(rules.compile.output[0]),
     output:
         notebook=f"{RESULTS}/notebooks/environments.ipynb",
         svg=report(f"{RESULTS}/figures/environments.svg", category="Figures"),
@@ -54,6 +53,68 @@ rule environments:
             "nscmdp.figures",
             *(f"nscmdp.environments.{e}" for e in environments.NAMES),
         ),
+    message:
+        "Executing {input.notebook}"
+    shell:
+        "nscmdp notebook {input.notebook:q} --parameters {params.parameters:q} --output {output.notebook:q} 2> {log:q}"
+
+
+rule comparison_table:
+    input:
+        notebook="notebooks/comparison_table.ipynb",
+        tables=role_tables("growth", "told", "linear"),
+    output:
+        notebook=f"{RESULTS}/notebooks/comparison_table.ipynb",
+        figures=expand(
+            f"{RESULTS}/figures/{{name}}.{{form}}",
+            name=["growth", "told", "arms"],
+            form=["svg", "png"],
+        ),
+        tables=expand(
+            f"{RESULTS}/tables/{{name}}",
+            name=["comparison.csv", "comparison.tex", "slopes.csv"],
+        ),
+    log:
+        f"{RESULTS}/logs/notebooks/comparison_table.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/notebooks/comparison_table.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        parameters=json.dumps({"results": RESULTS, **ROLES}),
+        sources=sources.digest("nscmdp.comparison", "nscmdp.figures"),
+    message:
+        "Executing {input.notebook}"
+    shell:
+        "nscmdp notebook {input.notebook:q} --parameters {params.parameters:q} --output {output.notebook:q} 2> {log:q}"
+
+
+rule linear:
+    input:
+        notebook="notebooks/linear.ipynb",
+        tables=role_tables("linear"),
+    output:
+        notebook=f"{RESULTS}/notebooks/linear.ipynb",
+        figures=expand(
+            f"{RESULTS}/figures/{{name}}.{{form}}",
+            name=["linear", "linear_arms"],
+            form=["svg", "png"],
+        ),
+    log:
+        f"{RESULTS}/logs/notebooks/linear.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/notebooks/linear.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        parameters=json.dumps({"results": RESULTS, **ROLES}),
+        sources=sources.digest("nscmdp.comparison", "nscmdp.figures"),
     message:
         "Executing {input.notebook}"
     shell:

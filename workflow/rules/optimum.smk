@@ -1,13 +1,11 @@
 rule optimum:
     """The optimum belongs to an environment: computed once, shared by all runs."""
-    input:
-        compiled=ancient(rules.compile.output[0]),
     output:
-        f"{RESULTS}/environments/{CASE}.parquet",
+        f"{RESULTS}/environments/{{experiment}}.parquet",
     log:
-        f"{RESULTS}/logs/environments/{CASE}.log",
+        f"{RESULTS}/logs/environments/{{experiment}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/environments/{CASE}.tsv"
+        f"{RESULTS}/benchmarks/environments/{{experiment}}.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -16,6 +14,6 @@ rule optimum:
     params:
         specification=optimum_specification,
     message:
-        "Solving the optima of {wildcards.experiment}, {wildcards.budget}, K = {wildcards.episodes}"
+        "Solving the optima of {wildcards.experiment}"
     shell:
         "nscmdp optimum {params.specification:q} --output {output:q} 2> {log:q}"

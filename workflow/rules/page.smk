@@ -3,8 +3,10 @@ rule page:
         summaries=expand(
             f"{RESULTS}/tables/{{experiment}}/summary.csv", experiment=EXPERIMENTS
         ),
-        notebooks=expand(f"{RESULTS}/notebooks/{{name}}.html", name=NOTEBOOKS),
-        figures=expand(f"{RESULTS}/figures/{{name}}.svg", name=NOTEBOOKS),
+        notebooks=expand(f"{RESULTS}/notebooks/{{name}}.html", name=FIGURES),
+        figures=expand(
+            f"{RESULTS}/figures/{{name}}.svg", name=sum(FIGURES.values(), [])
+        ),
     output:
         f"{RESULTS}/index.html",
     log:

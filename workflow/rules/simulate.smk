@@ -1,27 +1,6 @@
-rule compile:
-    """Kernels are compiled once, before the fan-out: simultaneous cold starts would each compile them."""
-    output:
-        touch(f"{RESULTS}/logs/compiled/{sources.kernel_digest()}"),
-    log:
-        f"{RESULTS}/logs/compile.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/compile.tsv"
-    conda:
-        "../../environment.yml"
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        algorithms=ALGORITHMS,
-    message:
-        "Compiling the kernels"
-    shell:
-        "nscmdp compile {params.algorithms:q} 2> {log:q}"
-
-
 rule simulate:
     input:
-        compiled=ancient(rules.compile.output[0]),
+        optima=optima_of_windows,
     output:
         f"{RESULTS}/simulations/{BATCH}.parquet",
     log:
@@ -36,7 +15,6 @@ rule simulate:
     params:
         specification=run_specification,
     message:
-        "Simulating {wildcards.learner} on {wildcards.experiment}, {wildcards.budget}, K = {wildcards.episodes}, "
-        "seeds {wildcards.seeds}"
+        "Simulating {wildcards.learner} on {wildcards.experiment}, seeds {wildcards.seeds}"
     shell:
-        "nscmdp simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} 2> {log:q}"
+        "nscmdp simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} --optima {input.optima:q} 2> {log:q}"

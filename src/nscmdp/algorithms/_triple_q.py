@@ -52,6 +52,8 @@ class TripleQ(NamedTuple):
     cap_q: float
     cap_c: float
     keep_c: bool  # the bump rule leaves C as it is
+    forget: bool  # a frame's end forgets Z before it adds rho + eps - Cbar/L
+    carry: bool  # Z survives a restart
     before: bool  # Cbar adds C_1 as it was before the update
     decay: float  # exploration: multiplied by this ...
     decay_every: int  # ... every so many episodes ...
@@ -65,6 +67,11 @@ class TripleQ(NamedTuple):
     @property
     def eta(self) -> float:
         return float(self.memory[ETA])
+
+    @property
+    def dual(self) -> float:
+        """Z/eta"""
+        return float(self.memory[Z] / self.memory[ETA])
 
     @property
     def target(self) -> float:
@@ -92,6 +99,8 @@ def triple_q(
     cap_c: float = 1.0,
     keep_c: bool = False,
     before: bool = False,
+    forget: bool = False,
+    carry: bool = False,
     explore: tuple[float, float, int, float] = (0.0, 1.0, 1, 0.0),
 ) -> TripleQ:
     """The learner before its first episode; ``explore`` is (share at first, decay, every so many episodes, floor)."""
@@ -115,6 +124,8 @@ def triple_q(
         cap_q,
         cap_c,
         keep_c,
+        forget,
+        carry,
         before,
         decay,
         every,
@@ -222,7 +233,8 @@ def _(learner):
         memory[EXPLORE] = max(memory[EXPLORE] * learner.decay, learner.floor)
     if k % int(memory[FRAME]) == 0:
         # Z <- (Z + rho + eps - Cbar/L)^+
-        memory[Z] = max(0.0, memory[Z] + memory[TARGET] - memory[CBAR] / memory[FRAME])
+        z = 0.0 if learner.forget else memory[Z]
+        memory[Z] = max(0.0, z + memory[TARGET] - memory[CBAR] / memory[FRAME])
         memory[CBAR] = 0.0
         horizon, states, _, actions = learner.table.shape
         for h in range(horizon):
@@ -263,9 +275,14 @@ def _(learner, h, x, probabilities):
 def _(learner, arm):
     for i in range(4):
         learner.memory[FRAME + i] = learner.arms[arm, i]
+    if not learner.carry:
+        learner.memory[Z] = 0.0
     learner.memory[CBAR] = 0.0
     learner.memory[EPISODE] = 0.0
-    for h in range(learner.table.shape[0]):
-        learner.table[h, :, Q] = learner.initial[h, 0]
-        learner.table[h, :, C] = learner.initial[h, 1]
-        learner.table[h, :, N] = 0.0
+    horizon, states, _, actions = learner.table.shape
+    for h in range(horizon):
+        for x in range(states):
+            for a in range(actions):
+                learner.table[h, x, Q, a] = learner.initial[h, 0]
+                learner.table[h, x, C, a] = learner.initial[h, 1]
+                learner.table[h, x, N, a] = 0.0

@@ -11,6 +11,9 @@
 with Q = C = H and Z = 0 at first, V_h(x) = Q_h(x,a') and W_h(x) = C_h(x,a') for the maximising a', and Cbar the sum of
 C_1(x_1,a_1) over the frame. b~ bounds the local budgets; the theory's choice is the largest that
 (number of frames) b~ <= B allows, B^(1/3) K^-0.4. The updates themselves are in ``_triple_q.py``.
+
+The variants cross it with Triple-Q, choice by choice, to tell which choice makes a difference; with all of Triple-Q's
+choices it is Triple-Q.
 """
 
 from dataclasses import dataclass
@@ -35,64 +38,93 @@ class Factors:
     eta: float = 0.5  # eta = eta K^0.2 B^(1/3)
     frame: float = 4.0  # L = frame K^0.6 B^(-2/3)
     initial: float = 1.0  # Q_h = C_h = initial (H-h+1)
+    bump: float = 0.01  # Q + bump H / eta at a frame's end, for the variant reset = "bump" alone
 
 
 @dataclass(frozen=True)
 class Variants:
-    """Departures from the listing."""
+    """Departures from the listing; "triple_q": the constant as if B were 1, which is Triple-Q's."""
 
     cbar: Literal["after", "before"] = "after"  # C_1 as updated (the listing), or as it was (the proofs)
-    reset: Literal["full", "counts"] = "full"  # at a frame's end: all tables (the listing), or the counts alone
+    reset: Literal["full", "bump", "counts"] = "full"  # at a frame's end: all tables, Triple-Q's rule, counts alone
+    frame: Literal["own", "triple_q"] = "own"  # L = K^0.6 / B^(2/3), or K^0.6
+    eta: Literal["own", "triple_q"] = "own"  # K^0.2 B^(1/3), or K^0.2
+    epsilon: Literal["own", "triple_q"] = "own"  # with B^(1/3), or without
+    queue: Literal["carried", "reset"] = (
+        "carried"  # Z over frames; "reset": Z <- (rho + eps - Cbar/L)^+ at a frame's end
+    )
+    no_btilde: bool = False  # b~ = 0
 
 
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> TripleQ:
-    H, K, B = problem.H, problem.K, problem.B
-    chi = K**0.2
-    before = variants.cbar == "before"
+    frame = problem.frame(frame_length(problem, problem.frame_B, setting, factors, variants))
+    arm = arm_of(problem, frame, problem.B, setting, factors, variants)
+    return with_arms(problem, [arm], setting, factors, variants)
+
+
+def frame_length(problem: Problem, B: float, setting: str, factors: Factors, variants: Variants) -> float:
+    """K^alpha / B^c, before it is made to fit."""
+    known = B if variants.frame == "own" else 1.0
+    return (factors.frame if setting == "scaled" else 1.0) * problem.K**0.6 / known ** (2 / 3)
+
+
+def arm_of(problem: Problem, frame: int, B: float, setting: str, factors: Factors, variants: Variants) -> Arm:
+    """The constants that a budget B decides."""
+    K = problem.K
+    on_eta = (B if variants.eta == "own" else 1.0) ** (1 / 3)
+    on_eps = (B if variants.epsilon == "own" else 1.0) ** (1 / 3)
+    btilde = 0.0 if variants.no_btilde else B ** (1 / 3) * K**-0.4
     if setting == "literal":
-        frame = problem.frame(K**0.6 / B ** (2 / 3))
-        eps = 8 * np.sqrt(problem.S * problem.A * H**6 * iota(problem) ** 3) * B ** (1 / 3) / K**0.2
-        bonus = hoeffding(problem, chi, frame)
-        return triple_q(
-            problem,
-            chi=chi,
-            arms=[Arm(frame, K**0.2 * B ** (1 / 3), eps, B ** (1 / 3) * K**-0.4)],
-            bonus_q=bonus,
-            bonus_c=bonus,
-            initial_q=np.full(H, float(H)),
-            initial_c=np.full(H, float(H)),
-            rule=variants.reset,
-            before=before,
-        )
+        eps = 8 * np.sqrt(problem.S * problem.A * problem.H**6 * iota(problem) ** 3) * on_eps / K**0.2
+        return Arm(frame, K**0.2 * on_eta, eps, btilde)
     if setting == "authors":
-        # The notebook is stationary: B enters frame and eta as in the listing, b~ is left out, its exploration runs on.
+        # The notebook is stationary: B enters frame and eta as in the listing, eps does not know it, b~ is left out.
         notebook = Notebook.of(problem)
-        frame = problem.frame(K**0.6 / B ** (2 / 3))
-        bonus = notebook.bonus_at(problem, frame)
-        return triple_q(
-            problem,
-            chi=chi,
-            arms=[Arm(frame, notebook.eta * B ** (1 / 3), notebook.eps)],
-            bonus_q=bonus,
-            bonus_c=bonus,
-            initial_q=np.full(H, notebook.initial_q),
-            initial_c=np.full(H, float(H)),
-            rule=variants.reset,
-            before=before,
-            explore=notebook.explore,
+        return Arm(frame, notebook.eta * on_eta, notebook.eps)
+    return Arm(frame, factors.eta * K**0.2 * on_eta, factors.epsilon * on_eps / K**0.2, factors.btilde * btilde)
+
+
+def with_arms(
+    problem: Problem, arms: list[Arm], setting: str, factors: Factors, variants: Variants, carry: bool = False
+) -> TripleQ:
+    """The learner that begins with the first of some sets of constants; ``carry``: Z survives its restarts."""
+    H, chi = problem.H, problem.K**0.2
+    longest, eta = max(arm.frame for arm in arms), arms[0].eta
+    cap_q, cap_c, keep_c, explore = 1.0, 1.0, False, (0.0, 1.0, 1, 0.0)
+    if setting == "literal":
+        bonus = hoeffding(problem, chi, longest)
+        initial_q = initial_c = np.full(H, float(H))
+        bump = 2 * H**3 * np.sqrt(iota(problem)) / eta
+    elif setting == "authors":
+        notebook = Notebook.of(problem)
+        bonus = notebook.bonus_at(problem, longest)
+        initial_q, initial_c = np.full(H, notebook.initial_q), np.full(H, float(H))
+        bump, cap_q, cap_c, keep_c = (
+            notebook.bump,
+            float(np.nextafter(notebook.cap_q, 2)),
+            float(np.nextafter(1, 2)),
+            True,
         )
-    frame = problem.frame(factors.frame * K**0.6 / B ** (2 / 3))
-    btilde = factors.btilde * B ** (1 / 3) * K**-0.4
-    bonus = factors.bonus * H * np.sqrt((chi + 1) / (chi + visits(frame)))
-    initial = factors.initial * remaining(H)
+        explore = notebook.explore  # which runs on over frames
+    else:
+        bonus = factors.bonus * H * np.sqrt((chi + 1) / (chi + visits(longest)))
+        initial_q = initial_c = factors.initial * remaining(H)
+        bump = factors.bump * H / eta
     return triple_q(
         problem,
         chi=chi,
-        arms=[Arm(frame, factors.eta * K**0.2 * B ** (1 / 3), factors.epsilon * B ** (1 / 3) / K**0.2, btilde)],
+        arms=arms,
         bonus_q=bonus,
         bonus_c=bonus,
-        initial_q=initial,
-        initial_c=initial,
+        initial_q=initial_q,
+        initial_c=initial_c,
         rule=variants.reset,
-        before=before,
+        bump=bump,
+        cap_q=cap_q,
+        cap_c=cap_c,
+        keep_c=keep_c,
+        before=variants.cbar == "before",
+        forget=variants.queue == "reset",
+        carry=carry,
+        explore=explore,
     )

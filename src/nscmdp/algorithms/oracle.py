@@ -13,7 +13,7 @@ import numpy as np
 
 from nscmdp._compile import jit
 from nscmdp.cmdp import Array
-from nscmdp.induction import Drift, Model, drift_of, empty_model, layer_of, mix
+from nscmdp.induction import Drift, Model, drift_of, empty_model, first_row, flat_rows, mix
 from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
 from nscmdp.optimum import Mixture, mixture, solve
 from nscmdp.problem import Problem
@@ -62,8 +62,9 @@ def share_by_state(model, mixture, share, occupancy, rising):
     for x in range(states):
         occupancy[0, 0, x] = (1.0 - share) * model.mu0[x]
         occupancy[0, 1, x] = share * model.mu0[x]
+    successors, probability, _, _ = flat_rows(model)
     for h in range(model.horizon):
-        successors, probability, _, _ = layer_of(model, h)
+        first = first_row(model, h)
         here, there = occupancy[h % 2], occupancy[(h + 1) % 2]
         there[:] = 0.0
         for x in range(states):
@@ -71,7 +72,7 @@ def share_by_state(model, mixture, share, occupancy, rising):
             rising[h, x] = here[1, x] / total if total > 0.0 else 0.0
             for which in range(2):
                 choice = mixture.falling[h, x] if which == 0 else mixture.rising[h, x]
-                row = (x * actions + choice) * columns
+                row = (first + x * actions + choice) * columns
                 for i in range(row, row + columns):
                     there[which, successors[i]] += here[which, x] * probability[i]
 

@@ -1,4 +1,4 @@
-"""RestartQ-UCB (Mao, Zhang, Zhu, Simchi-Levi, Basar, ICML 2021), Hoeffding bonus: drift, but no constraint.
+"""RestartQ-UCB (Mao, Zhang, Zhu, Simchi-Levi, Basar, ICML 2021): drift, but no constraint.
 
     D = ceil( (S A)^(-1/3) Delta^(2/3) H^(-2/3) T^(1/3) ) epochs of ceil(K/D) episodes,   Delta = B_r + B_p,  T = K H
     at an epoch's start:  Q_h = V_h = H-h+1,  all counts 0
@@ -9,15 +9,27 @@
 b_Delta = B_r(epoch) + H B_p(epoch) needs the epoch's own budget; the version analysed without it has the same rate and
 is the default here. It never looks at the utility. Reconstructed: checked against the authors' replication package,
 whose clock of the environment starts again with every epoch; here nothing but the learner restarts.
+
+Variant: the Freedman bonus, whose constants are less certain. D is without H^(-2/3), and Q_h is the least of three:
+
+    Q_h <- min( the two above,  mean of r  +  mu_ref/N + mu/n  +  b  +  4 b_Delta )
+    b = 2 sqrt(var_ref iota/N) + 2 sqrt(var iota/n) + sqrt(iota/n)
+        + 5H ( iota/N + iota/n + (iota/N)^(3/4) + (iota/n)^(3/4) )
+
+with mu_ref, var_ref sum and variance of V_ref(x_{h+1}) over the epoch's N visits, mu, var those of (V - V_ref)(x_{h+1})
+over the stage's n. V_ref_h = H-h+1 at first; V_ref_h(x) <- V_h(x) once, at the N0-th visit to x, N0 = S A H^6 iota.
+
+Variant: a fixed multiplier lambda. The learner is paid (r + lambda g)/(1 + lambda): a Lagrangian without a dual.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp import budget
+from nscmdp._compile import jit
 from nscmdp.algorithms._triple_q import remaining
 from nscmdp.cmdp import Array
 from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
@@ -28,6 +40,7 @@ SETTINGS = ("literal", "authors", "scaled")
 CONFIDENCE = 0.05  # p
 
 Q, N, STAGE_N, STAGE_SUM = 0, 1, 2, 3  # rows of the table of one (h,x)
+REF, REF2, STAGE_R, STAGE_ADV, STAGE_ADV2 = 0, 1, 2, 3, 4  # and of its table of advantages
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,7 @@ class Factors:
     bonus: float = 0.01  # bonus H / sqrt(n)
     frame: float = 1.0  # epochs of frame K/D episodes
     initial: float = 1.0  # Q_h = initial (H-h+1)
+    reference: float = 50.0  # N0 = reference H, for the Freedman bonus alone
 
 
 @dataclass(frozen=True)
@@ -44,6 +58,8 @@ class Variants:
     """Departures from the default reading."""
 
     local_budgets: bool = False  # add 2 b_Delta, as where each epoch's budget is known
+    bonus: Literal["hoeffding", "freedman"] = "hoeffding"
+    multiplier: float = 0.0  # lambda: the reward is (r + lambda g) / (1 + lambda)
 
 
 class RestartQ(NamedTuple):
@@ -53,22 +69,39 @@ class RestartQ(NamedTuple):
     bonus: Array  # (epoch + 1,): by the visits of the stage
     drift: Array  # (epochs,): 2 b_Delta of each epoch
     clock: NDArray[np.int64]  # episodes so far
+    advantage: Array  # (H, S, 5, A) for the Freedman bonus: sums that it needs, of V_ref, V - V_ref and r
+    reference: Array  # (H+1, S) for the Freedman bonus: V_ref
     epoch: int
+    on_reward: float  # the share of the reward in what the learner is paid ...
+    on_utility: float  # ... and that of the utility
+    freedman: bool
+    iota: float
+    noise: float  # iota where the bonus covers noise of the rewards, else 0
+    freeze: float  # N0
 
 
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> RestartQ:
     H, K = problem.H, problem.K
-    Delta = problem.reward_budget + problem.transition_budget
-    D = max(1.0, np.ceil((problem.S * problem.A) ** (-1 / 3) * (Delta / H) ** (2 / 3) * (K * H) ** (1 / 3)))
+    on_utility = float(variants.multiplier / (1 + variants.multiplier))
+    on_reward = 1 - on_utility
+    freedman = variants.bonus == "freedman"
+    drifting = on_reward * problem.reward_budget + on_utility * problem.utility_budget
+    Delta = (drifting + problem.transition_budget) * problem.told
+    per_step = Delta if freedman else Delta / H
+    D = max(1.0, np.ceil((problem.S * problem.A) ** (-1 / 3) * per_step ** (2 / 3) * (K * H) ** (1 / 3)))
     length = np.ceil(K / D)
     epoch = problem.frame(factors.frame * length if setting == "scaled" else length)
     n = np.maximum(np.arange(epoch + 1.0), 1.0)
+    iota, noise = float(np.log(2 / CONFIDENCE)), 0.0
+    freeze = problem.S * problem.A * H**6 * iota
     if setting == "literal":
-        iota = np.log(2 / CONFIDENCE)
+        noise = iota
         bonus = np.sqrt(H**2 * iota / n) + np.sqrt(iota / n)
     elif setting == "authors":
-        bonus = 0.05 * np.sqrt(H**2 / n)  # the replication package; its 50 epochs belong to its own problem, D stays
+        iota = 0.05**2  # the replication package; its 50 epochs belong to its own problem, D stays
+        bonus = 0.05 * np.sqrt(H**2 / n)
     else:
+        iota, freeze = factors.bonus**2, factors.reference * H
         bonus = factors.bonus * H / np.sqrt(n)
     scale = factors.initial if setting == "scaled" else 1.0
     initial = scale * remaining(H)
@@ -77,8 +110,24 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     drift = np.zeros(-(-K // epoch))
     if variants.local_budgets:
         local = budget.frame_variations(problem.env, epoch)
-        drift = 2 * (local[:, 0] + H * local[:, 2])
-    return RestartQ(table, initial, stage_ends(H, epoch), bonus, drift, np.zeros(1, np.int64), epoch)
+        drift = 2 * (on_reward * local[:, 0] + on_utility * local[:, 1] + H * local[:, 2])
+    return RestartQ(
+        table,
+        initial,
+        stage_ends(H, epoch),
+        bonus,
+        drift,
+        np.zeros(1, np.int64),
+        np.zeros((H if freedman else 0, problem.S, 5, problem.A)),
+        np.append(initial, 0.0)[:, None].repeat(problem.S if freedman else 0, axis=1),
+        epoch,
+        on_reward,
+        on_utility,
+        freedman,
+        iota,
+        noise,
+        freeze,
+    )
 
 
 def stage_ends(horizon: int, visits: int) -> NDArray[np.bool_]:
@@ -119,16 +168,65 @@ def _(learner, h, x, u):
 
 @implements(learn, RestartQ)
 def _(learner, h, x, a, r, g, y, v, w):
+    paid = learner.on_reward * r + learner.on_utility * g
+    if learner.freedman:
+        note_advantage(learner, h, x, a, paid, y, v)
     learner.table[h, x, N, a] += 1.0
     learner.table[h, x, STAGE_N, a] += 1.0
-    learner.table[h, x, STAGE_SUM, a] += r + v
+    learner.table[h, x, STAGE_SUM, a] += paid + v
     if learner.stage_ends[int(learner.table[h, x, N, a])]:
-        n = learner.table[h, x, STAGE_N, a]
-        drift = learner.drift[learner.clock[0] // learner.epoch]
-        estimate = learner.table[h, x, STAGE_SUM, a] / n + learner.bonus[int(n)] + drift
-        learner.table[h, x, Q, a] = min(learner.table[h, x, Q, a], estimate)
-        learner.table[h, x, STAGE_N, a] = 0.0
-        learner.table[h, x, STAGE_SUM, a] = 0.0
+        end_stage(learner, h, x, a)
+    if learner.freedman:
+        freeze_reference(learner, h, x)
+
+
+@jit
+def end_stage(learner, h, x, a):
+    """Q_h <- the least of itself and of what the stage's visits say"""
+    n = learner.table[h, x, STAGE_N, a]
+    drift = learner.drift[learner.clock[0] // learner.epoch]
+    estimate = learner.table[h, x, STAGE_SUM, a] / n + learner.bonus[int(n)] + drift
+    if learner.freedman:
+        estimate = min(estimate, by_advantage(learner, h, x, a) + 2.0 * drift)
+    learner.table[h, x, Q, a] = min(learner.table[h, x, Q, a], estimate)
+    learner.table[h, x, STAGE_N, a] = 0.0
+    learner.table[h, x, STAGE_SUM, a] = 0.0
+
+
+@jit
+def note_advantage(learner, h, x, a, paid, y, v):
+    reference, sums = learner.reference[h + 1, y], learner.advantage[h, x]
+    sums[REF, a] += reference
+    sums[REF2, a] += reference**2
+    sums[STAGE_R, a] += paid
+    sums[STAGE_ADV, a] += v - reference
+    sums[STAGE_ADV2, a] += (v - reference) ** 2
+
+
+@jit
+def by_advantage(learner, h, x, a):
+    """mean of r + mu_ref/N + mu/n + b of the stage that ends, whose sums start again"""
+    sums, H, iota = learner.advantage[h, x], learner.table.shape[0], learner.iota
+    n, visits = learner.table[h, x, STAGE_N, a], learner.table[h, x, N, a]
+    ref, advantage = sums[REF, a] / visits, sums[STAGE_ADV, a] / n
+    var_ref = max(sums[REF2, a] / visits - ref**2, 0.0)
+    var = max(sums[STAGE_ADV2, a] / n - advantage**2, 0.0)
+    bonus = 2.0 * np.sqrt(var_ref * iota / visits) + 2.0 * np.sqrt(var * iota / n) + np.sqrt(learner.noise / n)
+    bonus += 5.0 * H * (iota / visits + iota / n + (iota / visits) ** 0.75 + (iota / n) ** 0.75)
+    estimate = sums[STAGE_R, a] / n + ref + advantage + bonus
+    sums[STAGE_R, a] = sums[STAGE_ADV, a] = sums[STAGE_ADV2, a] = 0.0
+    return estimate
+
+
+@jit
+def freeze_reference(learner, h, x):
+    """V_ref_h(x) <- V_h(x) at the visit to x that makes N0 of them"""
+    visits, best = 0.0, -np.inf
+    for a in range(learner.table.shape[3]):
+        visits += learner.table[h, x, N, a]
+        best = max(best, learner.table[h, x, Q, a])
+    if visits >= learner.freeze > visits - 1.0:
+        learner.reference[h, x] = best
 
 
 @implements(end_of_episode, RestartQ)
@@ -143,6 +241,15 @@ def _(learner):
                     learner.table[h, x, N, a] = 0.0
                     learner.table[h, x, STAGE_N, a] = 0.0
                     learner.table[h, x, STAGE_SUM, a] = 0.0
+        if learner.freedman:
+            forget_advantages(learner)
+
+
+@jit
+def forget_advantages(learner):
+    learner.advantage[:] = 0.0
+    for h in range(len(learner.initial)):
+        learner.reference[h, :] = learner.initial[h]
 
 
 @implements(policy, RestartQ)

@@ -1,0 +1,161 @@
+"""Bandit over bandit: an outer Exp3 chooses, block by block, the constants that an inner learner goes on with.
+
+    block i of W episodes:   draw an arm A_i by Exp3, restart the inner learner with the constants of A_i,
+                             R_i, G_i = reward and utility collected in the block,   Exp3 gains x_i for A_i
+
+    paper      x = ( G/K^lambda + R 1{G >= W rho} ) / ( W H (1 + K^-lambda) )                              eq. bandit-re
+    dual       x = ( R + Y G ) / ( W H (1 + xi) ),   then Y <- clip_[0,xi]( Y + eta (rho - G/W) )          appendix
+
+The appendix's outer dual Y is that of before the block (Exp3 needs gains that do not depend on the draw), and the
+importance weight 1/p that it leaves out is Exp3's. A last, shorter block is measured by its own length in place of W.
+
+The inner learner is any that implements ``restart``; what of it survives a restart is for that operation to say.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nscmdp._compile import jit
+from nscmdp.algorithms._exp3 import Exp3, choose, exp3, reinforce
+from nscmdp.cmdp import Array
+from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy, restart
+from nscmdp.problem import Problem
+
+EPISODE, R, G, Y = 0, 1, 2, 3  # slots of the memory
+
+
+class GainRule(NamedTuple):
+    """What a block is worth to the bandit."""
+
+    weight: float  # paper: K^-lambda; dual: xi
+    dual: bool
+    step: float = 0.0  # dual: eta of Y
+
+
+class BanditOverBandit(NamedTuple):
+    inner: Any
+    bandit: Exp3
+    rule: GainRule
+    memory: Array  # episodes so far, R and G of the block, the outer dual Y
+    chosen: NDArray[np.int64]  # (blocks,): the arm of each block
+    probabilities: Array  # (blocks, arms): Exp3's, in each block
+    gains: Array  # (blocks,)
+    block: int  # W
+    episodes: int  # K
+    horizon: int
+    rho: float
+
+    @property
+    def traces(self) -> dict[str, Array]:
+        """Exp3's probabilities, the arm played and its gain, a row a block."""
+        return {
+            "probabilities": self.probabilities,
+            "chosen": self.chosen[:, None].astype(float),
+            "gain": self.gains[:, None],
+        }
+
+    @property
+    def dual(self) -> float:
+        """The inner learner's."""
+        return float(self.inner.dual)
+
+
+def bandit_over_bandit(
+    problem: Problem, inner: Any, arms: int, block: int, gamma: float, rule: GainRule
+) -> BanditOverBandit:
+    blocks = -(-problem.K // block)
+    return BanditOverBandit(
+        inner,
+        exp3(arms, gamma),
+        rule,
+        np.zeros(4),
+        np.zeros(blocks, np.int64),
+        np.zeros((blocks, arms)),
+        np.zeros(blocks),
+        block,
+        problem.K,
+        problem.H,
+        problem.rho,
+    )
+
+
+@jit
+def begin_block(learner, u):
+    """Choose an arm and restart the inner learner with it; returns a number as uniform as u."""
+    arm, rest = choose(learner.bandit, u)
+    block = int(learner.memory[EPISODE]) // learner.block
+    learner.chosen[block] = arm
+    for j in range(len(learner.bandit.probabilities)):
+        learner.probabilities[block, j] = learner.bandit.probabilities[j]
+    learner.memory[R] = 0.0
+    learner.memory[G] = 0.0
+    restart(learner.inner, arm)
+    return rest
+
+
+@jit
+def finish_episode(learner):
+    end_of_episode(learner.inner)
+    learner.memory[EPISODE] += 1.0
+    k = int(learner.memory[EPISODE])
+    if k % learner.block == 0 or k == learner.episodes:
+        end_block(learner)
+
+
+@jit
+def end_block(learner):
+    memory, rule = learner.memory, learner.rule
+    block = (int(memory[EPISODE]) - 1) // learner.block
+    length = memory[EPISODE] - block * learner.block
+    if rule.dual:
+        gain = memory[R] + memory[Y] * memory[G]
+        memory[Y] = min(max(memory[Y] + rule.step * (learner.rho - memory[G] / length), 0.0), rule.weight)
+    else:
+        gain = rule.weight * memory[G] + (memory[R] if memory[G] >= length * learner.rho else 0.0)
+    learner.gains[block] = gain / (length * learner.horizon * (1.0 + rule.weight))
+    reinforce(learner.bandit, learner.chosen[block], learner.gains[block])
+
+
+# An operation expanded inside an expanded one takes the compiler twice as long, and no less time at work.
+
+
+@jit
+def act_inside(inner, h, x, u):
+    return act(inner, h, x, u)
+
+
+@jit
+def learn_inside(inner, h, x, a, r, g, y, v, w):
+    learn(inner, h, x, a, r, g, y, v, w)
+
+
+@implements(begin_episode, BanditOverBandit)
+def _(learner, u):
+    rest = u
+    if int(learner.memory[EPISODE]) % learner.block == 0:
+        rest = begin_block(learner, u)
+    begin_episode(learner.inner, rest)
+
+
+@implements(act, BanditOverBandit)
+def _(learner, h, x, u):
+    return act_inside(learner.inner, h, x, u)
+
+
+@implements(learn, BanditOverBandit)
+def _(learner, h, x, a, r, g, y, v, w):
+    learner.memory[R] += r
+    learner.memory[G] += g
+    learn_inside(learner.inner, h, x, a, r, g, y, v, w)
+
+
+@implements(end_of_episode, BanditOverBandit)
+def _(learner):
+    finish_episode(learner)
+
+
+@implements(policy, BanditOverBandit)
+def _(learner, h, x, probabilities):
+    policy(learner.inner, h, x, probabilities)

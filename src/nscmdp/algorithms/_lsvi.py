@@ -1,0 +1,484 @@
+"""The learner of Algorithms 3 and 4: optimistic least squares, a softmax policy and a dual variable.
+
+In every episode k, from the episodes tau < k of its frame, backwards from V_{r,H+1} = V_{g,H+1} = 0, for j in {r, g}:
+
+    Lambda_h = lambda I + sum_tau phi phi^T,      phi = phi(x_h^tau, a_h^tau)
+    w_{j,h}  = Lambda_h^-1 sum_tau phi (j_h^tau + V_{j,h+1}(x_{h+1}^tau))
+    Q_{j,h}  = min( <w_{j,h}, phi> + beta (phi^T Lambda_h^-1 phi)^(1/2),  H )
+    pi_h(a|x) ~ exp( alpha (Q_{r,h}(x,a) + Y Q_{g,h}(x,a)) )
+    V_{j,h}(x) = sum_a pi_h(a|x) Q_{j,h}(x,a)
+    after the episode   Y <- min( max( Y + eta (rho - V_{g,1}(x_1)), 0 ), xi )
+    every D episodes    a frame begins: all but Y is forgotten
+
+A sum over episodes is not needed anew in each: sum phi V(x') = M V with M = sum phi e_x'^T, and Lambda_h^-1 and
+u(x,a) = phi^T Lambda_h^-1 phi follow a new phi by a rank-one update (Sherman and Morrison). So an episode costs
+O(H S A d), at any k, and these are the same numbers. Rounding would add up in the two updates: every 4096 episodes of a
+frame they are computed afresh from Lambda_h.
+
+Without features, phi(x,a) is the unit vector of (x,a) and d = S A: Lambda_h is diagonal and counts visits,
+
+    w_{j,h}(x,a) = sum_tau (j + V_{j,h+1}(x')) / (n + lambda),      u(x,a) = 1 / (n + lambda),
+
+an episode costs O(H S A M) with M successors to a row. :class:`CountingLSVI` is this form.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nscmdp._compile import jit
+from nscmdp.cmdp import Array
+from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy, restart
+from nscmdp.problem import Problem
+
+CONFIDENCE = 0.05  # p
+REFRESH = 4096  # episodes between two factorisations of Lambda
+
+Y, DRIVE, EPISODE, FRAME, TARGET, SUM, SUM_Y, SUM_SQUARES = range(8)  # slots of the memory
+
+
+class Arm(NamedTuple):
+    """The constants that depend on the budget B."""
+
+    frame: int  # D; 0: no restart
+    eps: float = 0.0  # what the constraint is tightened by
+
+
+class LSVI(NamedTuple):
+    phi: Array  # (d, S A): column x A + a is phi(x,a)
+    gram: Array  # (H, d, d): Lambda
+    inverse: Array  # (H, d, d)
+    sums: Array  # (H, 2, d): sum of phi r and of phi g
+    moves: Array  # (H, S, d): row x' is the sum of phi over the moves to x'
+    uncertainty: Array  # (H, S A): phi^T Lambda^-1 phi
+    q: Array  # (2, S, A): Q_r and Q_g of one step
+    weights: Array  # (H, 2, d): w_r and w_g
+    room: Array  # to work in
+    chances: Array  # (H, S, A): pi
+    values: Array  # (H+1, S, 2): V_r and V_g
+    memory: Array  # Y; what drives it; episodes; D and rho + eps of the arm in use; sums for the dual inequality
+    arms: Array  # (n, 2): D and rho + eps to choose from
+    alpha: float
+    beta: float
+    eta: float
+    xi: float
+    ridge: float  # lambda
+    realised: bool  # the utility earned, in place of its estimate, drives Y
+    carry: bool  # Y survives a restart by another learner
+
+    @property
+    def dual(self) -> float:
+        """Y"""
+        return float(self.memory[Y])
+
+
+class CountingLSVI(NamedTuple):
+    visits: Array  # (H, S, A): n
+    sums: Array  # (H, S, A, 2): of r and g
+    reached: NDArray[np.int64]  # (H, S, A): how many different successors were seen
+    successors: NDArray[np.uint32]  # (H, S, A, M): which ones ...
+    counts: Array  # (H, S, A, M): ... how often
+    q: Array
+    chances: Array
+    values: Array
+    memory: Array
+    arms: Array
+    alpha: float
+    beta: float
+    eta: float
+    xi: float
+    ridge: float
+    realised: bool
+    carry: bool
+
+    @property
+    def dual(self) -> float:
+        """Y"""
+        return float(self.memory[Y])
+
+
+class Printed(NamedTuple):
+    """The constants of Algorithm 3 but for those of its :class:`Arm`."""
+
+    d: int
+    H: int
+    K: int
+    delta: float
+    xi: float
+    alpha: float
+    eta: float
+    beta: float
+
+    @classmethod
+    def of(cls, problem: Problem, scale_of_xi: float = 1.0) -> "Printed":
+        H, K, delta = problem.H, problem.K, problem.delta
+        if delta <= 0:
+            raise ValueError(f"the Slater gap is {delta:.3g}: Algorithm 3 expects a policy that exceeds rho everywhere")
+        features = problem.env.features
+        d = problem.S * problem.A if features is None else features.shape[2]
+        xi = scale_of_xi * 2 * H / delta
+        log_A = np.log(max(problem.A, 2))
+        return cls(
+            d=d,
+            H=H,
+            K=K,
+            delta=delta,
+            xi=xi,
+            alpha=log_A * K / (2 * (1 + xi + H)),
+            eta=xi / np.sqrt(K * H**2),
+            beta=d * H * np.sqrt(np.log(2 * log_A * d * K * H / CONFIDENCE)),
+        )
+
+    def frame(self, B: float) -> float:
+        """D = B^(-1/2) H^(-1/2) d^(1/2) K^(1/2)"""
+        return float(np.sqrt(self.d * self.K / (B * self.H)))
+
+    def tightening(self, B: float) -> float:
+        """2 (1+xi)/xi d^(5/4) B^(1/4) H^(9/4) K^(-1/4), with 1 for the constant of O~."""
+        return float(2 * (1 + self.xi) / self.xi * self.d**1.25 * B**0.25 * self.H**2.25 * self.K**-0.25)
+
+
+def told_budget(problem: Problem, frame: bool = False) -> float:
+    """B as the learner is told it, for its frame or for the rest; with features, by the linear definition."""
+    if problem.linear_budget is None:
+        return problem.frame_B if frame else problem.B
+    return max(1.0, problem.linear_budget) * (problem.told if frame or problem.told_for == "all" else 1.0)
+
+
+def lsvi(
+    problem: Problem,
+    *,
+    arms: list[Arm],
+    alpha: float,
+    beta: float,
+    eta: float,
+    xi: float,
+    ridge: float = 1.0,
+    realised: bool = False,
+    carry: bool = False,
+) -> LSVI | CountingLSVI:
+    """The learner before its first episode."""
+    if ridge <= 0:
+        raise ValueError(f"ridge = {ridge}: expected a positive number")
+    H, S, A = problem.H, problem.S, problem.A
+    choices = np.array([(float(arm.frame), problem.rho + arm.eps) for arm in arms])
+    memory = np.zeros(8)
+    memory[FRAME : TARGET + 1] = choices[0]
+    q, chances, values = np.zeros((2, S, A)), np.full((H, S, A), 1 / A), np.zeros((H + 1, S, 2))
+    constants = float(alpha), float(beta), float(eta), float(xi), float(ridge), realised, carry
+    if problem.env.features is None:
+        columns = problem.env.successors.shape[3]  # room alone: which successors there are, and how many, is learnt
+        return CountingLSVI(
+            np.zeros((H, S, A)),
+            np.zeros((H, S, A, 2)),
+            np.zeros((H, S, A), np.int64),
+            np.zeros((H, S, A, columns), np.uint32),
+            np.zeros((H, S, A, columns)),
+            q,
+            chances,
+            values,
+            memory,
+            choices,
+            *constants,
+        )
+    phi = np.ascontiguousarray(problem.env.features.reshape(S * A, -1).T)
+    d = len(phi)
+    learner = LSVI(
+        phi,
+        np.empty((H, d, d)),
+        np.empty((H, d, d)),
+        np.empty((H, 2, d)),
+        np.empty((H, S, d)),
+        np.empty((H, S * A)),
+        q,
+        np.zeros((H, 2, d)),
+        np.empty(max(2 * d, d * d, d + S * A)),
+        chances,
+        values,
+        memory,
+        choices,
+        *constants,
+    )
+    forget(learner)
+    return learner
+
+
+def dual_slack(learner: LSVI | CountingLSVI) -> float:
+    """How far the run so far is from breaking, for some Y in [0, xi], the inequality that projection implies:
+
+    sum_k (Y - Y_k) (rho - V_g^k)  <=  Y^2 / (2 eta) + (eta/2) sum_k (rho - V_g^k)^2,      with Y_1 = 0;
+
+    the sums begin where Y does, and with the tightened rho or the realised utility where these drive Y.
+    """
+    plain, weighted, squares = (float(learner.memory[slot]) for slot in (SUM, SUM_Y, SUM_SQUARES))
+    worst = min(max(learner.eta * plain, 0.0), learner.xi)
+    least = worst**2 / (2 * learner.eta) if worst else 0.0
+    return least + learner.eta / 2 * squares - (worst * plain - weighted)
+
+
+@jit
+def forget(learner):
+    """A frame begins: no data."""
+    phi, d = learner.phi, len(learner.phi)
+    learner.gram[:] = 0.0
+    learner.inverse[:] = 0.0
+    learner.sums[:] = 0.0
+    learner.moves[:] = 0.0
+    learner.uncertainty[:] = 0.0
+    for h in range(len(learner.gram)):
+        for i in range(d):
+            learner.gram[h, i, i] = learner.ridge
+            learner.inverse[h, i, i] = 1.0 / learner.ridge
+            for row in range(phi.shape[1]):
+                learner.uncertainty[h, row] += phi[i, row] * phi[i, row] / learner.ridge
+
+
+@jit
+def forget_counts(learner):
+    learner.visits[:] = 0.0
+    learner.sums[:] = 0.0
+    learner.reached[:] = 0
+
+
+@jit
+def estimate(learner):
+    """Q, pi and V of this episode, backwards."""
+    d, rows = learner.phi.shape
+    horizon, states, _ = learner.chances.shape
+    phi, right = learner.phi, learner.room[: 2 * d].reshape(2, d)
+    q = learner.q.reshape(2, rows)
+    for h in range(horizon - 1, -1, -1):
+        sums, moves, later = learner.sums[h], learner.moves[h], learner.values[h + 1]
+        for i in range(d):
+            right[0, i], right[1, i] = sums[0, i], sums[1, i]
+        if h + 1 < horizon:
+            for y in range(states):
+                v, w = later[y, 0], later[y, 1]
+                for i in range(d):
+                    right[0, i] += moves[y, i] * v
+                    right[1, i] += moves[y, i] * w
+        q[:] = 0.0
+        for i in range(d):
+            # w = Lambda^-1 sum phi (j + V)
+            on_reward, on_utility = 0.0, 0.0
+            for l in range(d):
+                on_reward += learner.inverse[h, i, l] * right[0, l]
+                on_utility += learner.inverse[h, i, l] * right[1, l]
+            learner.weights[h, 0, i], learner.weights[h, 1, i] = on_reward, on_utility
+            for row in range(rows):
+                q[0, row] += on_reward * phi[i, row]
+                q[1, row] += on_utility * phi[i, row]
+        # Q = min( <w, phi> + beta (phi^T Lambda^-1 phi)^(1/2), H )
+        for row in range(rows):
+            bonus = learner.beta * np.sqrt(learner.uncertainty[h, row])
+            q[0, row] = min(q[0, row] + bonus, float(horizon))
+            q[1, row] = min(q[1, row] + bonus, float(horizon))
+        soften(learner.q, learner.alpha, learner.memory[Y], learner.chances[h], learner.values[h])
+
+
+@jit
+def estimate_by_counts(learner):
+    horizon, states, actions = learner.chances.shape
+    for h in range(horizon - 1, -1, -1):
+        later = learner.values[h + 1]
+        for x in range(states):
+            for a in range(actions):
+                total_r, total_g = learner.sums[h, x, a, 0], learner.sums[h, x, a, 1]
+                if h + 1 < horizon:
+                    for i in range(learner.reached[h, x, a]):
+                        y, n = learner.successors[h, x, a, i], learner.counts[h, x, a, i]
+                        total_r += n * later[y, 0]
+                        total_g += n * later[y, 1]
+                # Q = min( w + beta / sqrt(n + lambda), H )
+                n = learner.visits[h, x, a] + learner.ridge
+                bonus = learner.beta / np.sqrt(n)
+                learner.q[0, x, a] = min(total_r / n + bonus, float(horizon))
+                learner.q[1, x, a] = min(total_g / n + bonus, float(horizon))
+        soften(learner.q, learner.alpha, learner.memory[Y], learner.chances[h], learner.values[h])
+
+
+@jit
+def soften(q, alpha, dual, chances, values):
+    """pi ~ exp(alpha (Q_r + Y Q_g)) and V = sum_a pi Q in every state of one step."""
+    states, actions = chances.shape
+    for x in range(states):
+        best = -np.inf
+        for a in range(actions):
+            chances[x, a] = q[0, x, a] + dual * q[1, x, a]
+            best = max(best, chances[x, a])
+        total = 0.0
+        for a in range(actions):
+            below = chances[x, a] - best
+            chances[x, a] = np.exp(alpha * below) if below < 0.0 else 1.0
+            total += chances[x, a]
+        value, worth = 0.0, 0.0
+        for a in range(actions):
+            chances[x, a] /= total
+            value += chances[x, a] * q[0, x, a]
+            worth += chances[x, a] * q[1, x, a]
+        values[x, 0], values[x, 1] = value, worth
+
+
+@jit
+def absorb(learner, h, row, r, g, y):
+    """One more phi at step h: Lambda + phi phi^T, its inverse and all that is kept with it."""
+    d, rows = learner.phi.shape
+    phi, inverse, uncertainty = learner.phi, learner.inverse[h], learner.uncertainty[h]
+    turned, along = learner.room[:d], learner.room[d : d + rows]  # Lambda^-1 phi, and <Lambda^-1 phi, phi(x,a)>
+    own = 0.0
+    for i in range(d):
+        turned[i] = 0.0
+        for l in range(d):
+            turned[i] += inverse[i, l] * phi[l, row]
+        own += turned[i] * phi[i, row]
+    shrink = 1.0 / (1.0 + own)
+    along[:] = 0.0
+    for i in range(d):
+        p = phi[i, row]
+        learner.sums[h, 0, i] += p * r
+        learner.sums[h, 1, i] += p * g
+        learner.moves[h, y, i] += p
+        for l in range(d):
+            learner.gram[h, i, l] += p * phi[l, row]
+            inverse[i, l] -= turned[i] * turned[l] * shrink
+        for other in range(rows):
+            along[other] += turned[i] * phi[i, other]
+    for other in range(rows):
+        uncertainty[other] = max(uncertainty[other] - along[other] * along[other] * shrink, 0.0)
+
+
+@jit
+def absorb_count(learner, h, x, a, r, g, y):
+    learner.visits[h, x, a] += 1.0
+    learner.sums[h, x, a, 0] += r
+    learner.sums[h, x, a, 1] += g
+    known = learner.reached[h, x, a]
+    for i in range(known):
+        if learner.successors[h, x, a, i] == y:
+            learner.counts[h, x, a, i] += 1.0
+            return
+    learner.successors[h, x, a, known] = y
+    learner.counts[h, x, a, known] = 1.0
+    learner.reached[h, x, a] = known + 1
+
+
+@jit
+def refresh(learner):
+    """Lambda^-1 = L^-T L^-1 and phi^T Lambda^-1 phi = |L^-1 phi|^2 from Lambda = L L^T."""
+    d, rows = learner.phi.shape
+    lower = learner.room[: d * d].reshape(d, d)
+    for h in range(len(learner.gram)):
+        gram, inverse, uncertainty = learner.gram[h], learner.inverse[h], learner.uncertainty[h]
+        for i in range(d):
+            for j in range(i + 1):
+                left = gram[i, j]
+                for l in range(j):
+                    left -= lower[i, l] * lower[j, l]
+                lower[i, j] = left / lower[j, j] if j < i else np.sqrt(left)
+        for j in range(d):  # L^-1 in place of L, column by column
+            lower[j, j] = 1.0 / lower[j, j]
+            for i in range(j + 1, d):
+                left = 0.0
+                for l in range(j, i):
+                    left -= lower[i, l] * lower[l, j]
+                lower[i, j] = left / lower[i, i]
+        for i in range(d):
+            for j in range(d):
+                inverse[i, j] = 0.0
+                for l in range(max(i, j), d):
+                    inverse[i, j] += lower[l, i] * lower[l, j]
+        for row in range(rows):
+            uncertainty[row] = 0.0
+            for i in range(d):
+                part = 0.0
+                for l in range(i + 1):
+                    part += lower[i, l] * learner.phi[l, row]
+                uncertainty[row] += part * part
+
+
+@jit
+def since_restart(memory):
+    """Episodes of the frame so far."""
+    return int(memory[EPISODE]) % int(memory[FRAME]) if memory[FRAME] > 0.0 else int(memory[EPISODE])
+
+
+@jit
+def step_dual(memory, eta, xi):
+    """Y <- min( max( Y + eta (rho - V_g), 0 ), xi )"""
+    lack = memory[TARGET] - memory[DRIVE]
+    memory[SUM] += lack
+    memory[SUM_Y] += memory[Y] * lack
+    memory[SUM_SQUARES] += lack * lack
+    memory[Y] = min(max(memory[Y] + eta * lack, 0.0), xi)
+    memory[EPISODE] += 1.0
+
+
+@implements(begin_episode, LSVI)
+def _(learner, u):
+    done = since_restart(learner.memory)
+    if done == 0:
+        forget(learner)
+    elif done % REFRESH == 0:
+        refresh(learner)
+    estimate(learner)
+    learner.memory[DRIVE] = 0.0
+
+
+@implements(begin_episode, CountingLSVI)
+def _(learner, u):
+    if since_restart(learner.memory) == 0:
+        forget_counts(learner)
+    estimate_by_counts(learner)
+    learner.memory[DRIVE] = 0.0
+
+
+@implements(act, LSVI)
+@implements(act, CountingLSVI)
+def _(learner, h, x, u):
+    if h == 0 and not learner.realised:
+        learner.memory[DRIVE] = learner.values[0, x, 1]
+    action, left = -1, u
+    for a in range(learner.chances.shape[2]):
+        if left >= 0.0 and learner.chances[h, x, a] > 0.0:
+            action = a
+            left -= learner.chances[h, x, a]
+    return action, learner.values[h, x, 0], learner.values[h, x, 1]
+
+
+@implements(learn, LSVI)
+def _(learner, h, x, a, r, g, y, v, w):
+    if learner.realised:
+        learner.memory[DRIVE] += g
+    absorb(learner, h, x * learner.chances.shape[2] + a, r, g, y)
+
+
+@implements(learn, CountingLSVI)
+def _(learner, h, x, a, r, g, y, v, w):
+    if learner.realised:
+        learner.memory[DRIVE] += g
+    absorb_count(learner, h, x, a, r, g, y)
+
+
+@implements(end_of_episode, LSVI)
+@implements(end_of_episode, CountingLSVI)
+def _(learner):
+    step_dual(learner.memory, learner.eta, learner.xi)
+
+
+@implements(policy, LSVI)
+@implements(policy, CountingLSVI)
+def _(learner, h, x, probabilities):
+    for a in range(len(probabilities)):
+        probabilities[a] = learner.chances[h, x, a]
+
+
+@implements(restart, LSVI)
+@implements(restart, CountingLSVI)
+def _(learner, arm):
+    learner.memory[EPISODE] = 0.0  # a frame begins with the next episode
+    learner.memory[FRAME] = learner.arms[arm, 0]
+    learner.memory[TARGET] = learner.arms[arm, 1]
+    if not learner.carry:
+        learner.memory[Y] = 0.0
+        learner.memory[SUM:] = 0.0

@@ -1,0 +1,89 @@
+"""The paper's comparison table and its theorems as numbers.
+
+Theorem 1's regret bound, term by term (tightening, estimation error, Lyapunov drift), with L = K^0.6/B^(2/3):
+
+    K H eps/delta
+    + H^2 S A K/L + 2 (H^3 sqrt(iota) + 2 H^2 b~) K/chi + sqrt(H^4 S A iota K^2 (chi+1)/L) + 2 b~ H^2 K
+    + K (2 H^4 iota + 4 H^2 b~^2 + eps^2)/eta + (eta + K^0.4) H^2 B^(2/3)/(eta K)
+
+At other constants it is read with those: sqrt(iota) is then 4 b_1/H, which is what iota stands for in the bonus.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nscmdp.algorithms._triple_q import TripleQ
+from nscmdp.problem import Problem
+
+
+class Row(NamedTuple):
+    """One row of the comparison: what is claimed."""
+
+    algorithm: str
+    model_free: bool
+    known_budget: str  # yes, no, or - where it is not used
+    regret_order: str
+    violation_order: str
+    source: str
+    linear: bool = False
+
+
+TABLE = [
+    Row("propd_ppo", False, "yes", "S^{2/3} A^{1/3} H^{5/3} K^{3/4} B^{1/3}", "S^{2/3} A^{1/3} H^{5/3} K^{3/4} B^{1/3}",
+        "Table 1, row 1; the algorithm is reconstructed"),
+    Row("nonstationary_triple_q", True, "yes", "H^4 S^{1/2} A^{1/2} K^{4/5} B^{1/3}", "0", "Table 1, Theorem 1"),
+    Row("double_restart_triple_q", True, "no", "H^4 S^{1/2} A^{1/2} K^{8/9} B^{1/3}", "0", "Table 1, Theorem 2"),
+    Row("lsvi_primal_dual", True, "yes", "K^{3/4} H^{9/4} d^{5/4} B^{1/4}", "0", "Table 1, Theorem 3", True),
+    Row("double_restart_lsvi_primal_dual", True, "no", "K^{7/8} H^{9/4} d^{5/4} B^{1/4}", "0",
+        "Table 1, Theorem 4", True),
+    Row("dual_restart_lsvi_primal_dual", True, "no", "K^{3/4}", "K^{3/4}", "Table 1, dagger; appendix", True),
+    Row("triple_q", True, "-", "H^4 S^{1/2} A^{1/2} K^{4/5} (no drift)", "0 (no drift)", "its own paper"),
+    Row("restart_q_ucb", True, "yes", "S^{1/3} A^{1/3} H^{5/3} T^{2/3} B^{1/3} (no constraint)", "none",
+        "its own paper, Hoeffding"),
+    Row("sliding_window_opt_cmdp", False, "yes", "none claimed", "none claimed", "not in the paper"),
+]  # fmt: skip
+
+
+def regret_bound(problem: Problem, learner: TripleQ) -> float:
+    """Theorem 1's explicit bound at the constants of a learner of that problem."""
+    S, A, H, K, delta = problem.S, problem.A, problem.H, problem.K, problem.delta
+    frames, chi = K / learner.frame, K**0.2
+    eps, btilde, eta = learner.target - problem.rho, learner.offset / (2 * H), learner.eta
+    iota = (4 * learner.bonus_q[1] / H) ** 2
+    tightening = K * H * eps / delta
+    estimation = (
+        H**2 * S * A * frames
+        + 2 * (H**3 * np.sqrt(iota) + 2 * H**2 * btilde) * K / chi
+        + np.sqrt(H**4 * S * A * iota * K * frames * (chi + 1))
+        + 2 * btilde * H**2 * K
+    )
+    drift = K * (2 * H**4 * iota + 4 * H**2 * btilde**2 + eps**2) / eta
+    rest = (eta + K**0.4) * H**2 * problem.B ** (2 / 3) / (eta * K)
+    return float(tightening + estimation + drift + rest)
+
+
+def from_episodes(algorithm: str, problem: Problem) -> float:
+    """The smallest K from which the algorithm's theorem promises zero violation in this environment; nan: none said.
+
+    Theorem 1 asks for K >= max{(16 sqrt(S A H^6 iota^3) B^(1/3)/delta)^5, e^(1/delta)}, Triple-Q for the same with
+    B = 1, Theorem 2 for 40 and the power 9. iota grows with K, so the condition is solved for K. Theorems 3 and 4 hide
+    their constants in O~; with those taken as 1 and xi = 2H/delta, they ask for
+    K^(1/4) >= 4 (1+xi)/(xi delta) d^(5/4) B^(1/4) H^(9/4) and K^(1/8) >= 6 (1+xi)/(xi delta) d^(5/4) B^(1/4) H^(9/4).
+    """
+    S, A, H, delta = problem.S, problem.A, problem.H, problem.delta
+    if algorithm in ("nonstationary_triple_q", "triple_q", "double_restart_triple_q"):
+        factor, power = (40, 9) if algorithm == "double_restart_triple_q" else (16, 5)
+        B = 1.0 if algorithm == "triple_q" else problem.B
+        log_K = 1.0
+        for _ in range(200):
+            iota = 128 * (0.5 * np.log(2 * S * A * H) + log_K)
+            log_K = power * np.log(factor * np.sqrt(S * A * H**6 * iota**3) * B ** (1 / 3) / delta)
+        return float(np.exp(max(log_K, 1 / delta)))
+    if algorithm in ("lsvi_primal_dual", "double_restart_lsvi_primal_dual"):
+        factor, power = (4, 4) if algorithm == "lsvi_primal_dual" else (6, 8)
+        xi = 2 * H / delta
+        dimension = S * A if problem.env.features is None else problem.env.features.shape[2]
+        B = problem.B if problem.linear_budget is None else problem.linear_budget
+        return float((factor * (1 + xi) / (xi * delta) * dimension**1.25 * B**0.25 * H**2.25) ** power)
+    return float("nan")

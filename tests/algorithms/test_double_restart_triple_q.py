@@ -1,0 +1,258 @@
+"""Algorithm 2 beside a plain reading of its listing, with that of Algorithm 1 inside it."""
+
+import math
+
+import numpy as np
+import pytest
+from test_triple_q import Constants, Listing
+
+from helpers import World, best, evaluate, facts, random_path
+from nscmdp import simulate
+from nscmdp.algorithms import double_restart_triple_q
+from nscmdp.cmdp import CMDP
+from nscmdp.induction import drift_of, empty_model
+from nscmdp.path import Path
+from nscmdp.problem import Problem
+from nscmdp.randomness import stream
+from nscmdp.sampling import sampler_of
+
+NAME, SEED = "double_restart_triple_q", 5
+
+
+@pytest.fixture(scope="module")
+def small():
+    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+
+
+class Epoch:
+    """The world as an instance of Algorithm 1 meets it that begins after ``before`` episodes."""
+
+    def __init__(self, world):
+        self.world, self.before = world, world.k
+        self.begin_episode, self.step = world.begin_episode, world.step
+
+    @property
+    def k(self):
+        return self.world.k - self.before
+
+
+class Given:
+    """Random numbers that were drawn already."""
+
+    def random(self, shape):
+        return self.row.reshape(shape)
+
+
+class Outer:
+    """Algorithm 2: weights s, a candidate budget for each arm, a new instance of Algorithm 1 in each epoch."""
+
+    def __init__(self, env, setting, factors, variants):
+        f = facts(env)
+        default = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 1.0}
+        c = {**default, "budgets": 1.0, "epoch": 1.0, "rate": 1.0, **factors}
+        self.env, self.f, self.c, self.setting, self.variants = env, f, c, setting, variants
+        literal = setting == "literal"
+        self.W = round((1 if literal else c["epoch"]) * f.K ** (5 / 9))
+        self.delta = min(best(anchor, 0.0, 1.0)[1] for anchor in env.anchors) - env.rho
+        self.iota = 128 * math.log(math.sqrt(2 * f.S * f.A * f.H) * self.W)
+        if variants.get("arms") == "frames":
+            self.arms = [self.constants(1.0, max(1, self.W // part)) for part in (1, 4, 16, 64)]
+        else:
+            J = math.ceil(math.log(self.W))
+            Delta = (40 * math.sqrt(f.S * f.A * f.H**6 * self.iota**3) / self.delta) ** 2
+            scale = Delta**-1.5 if literal else c["budgets"]
+            self.arms = [self.constants(scale * f.K ** (1 / 3) * self.W ** (j / J) / self.W) for j in range(J + 1)]
+        N, n = len(self.arms), f.K / self.W
+        printed = math.sqrt(n * math.log(n) / ((math.e - 1) * f.K * f.H))
+        self.gamma = min(1, printed if literal else c["rate"] * math.sqrt(N * math.log(N) / ((math.e - 1) * n)))
+        self.s, self.Y, self.xi = np.ones(N), 0.0, 2 * f.H / self.delta
+        self.carry = {"reset": False, "carried": True}.get(variants.get("queue"), not literal)
+        self.world, self.whims, self.given = World(env, SEED), stream("learner", NAME, SEED), Given()
+        self.instance = None
+        self.chosen, self.probabilities, self.gains = [], [], []
+
+    def constants(self, B, L=None):
+        f, c, W = self.f, self.c, self.W
+        H, chi = f.H, W**0.2
+        horizon_of_btilde = f.K if self.variants.get("btilde") == "K" else W
+        btilde = B ** (1 / 3) * horizon_of_btilde**-0.4
+        proof = self.variants.get("epsilon") == "proof"
+        if self.setting == "literal":
+            return Constants(
+                L=L or min(max(1, math.floor(W**0.6 / B ** (2 / 3))), W),
+                chi=chi,
+                eta=W**0.2 * B ** (1 / 3),
+                eps=(20 if proof else 8) * math.sqrt(f.S * f.A * H**6 * self.iota**3) * B ** (1 / 3) / W**0.2,
+                bonus=lambda t: 0.25 * math.sqrt(H**2 * self.iota * (chi + 1) / (chi + t)) + 2 * H * btilde,
+                initial_q=[H] * H,
+                initial_c=[H] * H,
+            )
+        initial = [c["initial"] * (H - h + 1) for h in range(1, H + 1)]
+        return Constants(
+            L=L or min(max(1, math.floor(c["frame"] * W**0.6 / B ** (2 / 3))), W),
+            chi=chi,
+            eta=c["eta"] * W**0.2 * B ** (1 / 3),
+            eps=(20 / 8 if proof else 1) * c["epsilon"] * B ** (1 / 3) / W**0.2,
+            bonus=lambda t: c["bonus"] * H * math.sqrt((chi + 1) / (chi + t)) + 2 * H * c["btilde"] * btilde,
+            initial_q=initial,
+            initial_c=initial,
+        )
+
+    def begin_episode(self):
+        self.given.row = self.whims.random((1, 1 + self.env.H))
+        if self.world.k % self.W == 0:
+            N = len(self.arms)
+            p = (1 - self.gamma) * self.s / self.s.sum() + self.gamma / N
+            arm = min(int(np.searchsorted(np.cumsum(p), self.given.row[0, 0], side="right")), N - 1)
+            Z = self.instance.Z if self.instance and self.carry else 0.0
+            self.instance = Listing(self.env, self.arms[arm], NAME, SEED)
+            self.instance.Z, self.instance.world, self.instance.whims = Z, Epoch(self.world), self.given
+            self.instance.refresh_all()
+            self.chosen.append(arm)
+            self.probabilities.append(p)
+            self.R = self.G = 0.0
+
+    def play_episode(self):
+        earned, useful = self.instance.play_episode()
+        self.R, self.G = self.R + earned, self.G + useful
+        k, W = self.world.k, self.W
+        if k % W == 0 or k == self.env.episodes:
+            length = W if k % W == 0 else k % W
+            gain = self.gain(length)
+            arm = self.chosen[-1]
+            self.s[arm] *= math.exp(self.gamma * gain / self.probabilities[-1][arm] / len(self.arms))
+            self.gains.append(gain)
+
+    def gain(self, length):
+        H, rho, weight = self.env.H, self.env.rho, self.f.K ** (-1 / 9)
+        if self.variants.get("gain") == "dual":
+            gain = (self.R + self.Y * self.G) / (length * H * (1 + self.xi))
+            eta = self.xi * math.sqrt(self.W / (self.f.K * H**2))
+            self.Y = min(max(self.Y + eta * (rho - self.G / length), 0.0), self.xi)
+            return gain
+        kept = self.R if length * rho <= self.G else 0.0
+        return (kept + self.G * weight) / (length * H * (1 + weight))
+
+
+CASES = [
+    ("literal", {}, {}),
+    ("literal", {}, {"epsilon": "proof", "btilde": "K", "queue": "carried"}),
+    ("literal", {}, {"arms": "frames"}),
+    ("literal", {}, {"gain": "dual", "arms": "frames", "queue": "carried", "epsilon": "proof"}),
+    ("scaled", {"epoch": 1.3}, {}),
+    ("scaled", {"budgets": 3.0, "rate": 3.0, "epsilon": 1.0, "btilde": 0.2, "frame": 1.0}, {"btilde": "K"}),
+    ("scaled", {"bonus": 0.05, "eta": 2.0, "initial": 0.8, "frame": 1.5}, {"queue": "reset", "epsilon": "proof"}),
+    ("scaled", {"epoch": 2.0, "epsilon": 0.5, "rate": 0.5}, {"arms": "frames", "gain": "dual"}),
+]
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("setting", "factors", "variants"), CASES)
+def test_the_learner_does_what_the_listing_says(small, setting, factors, variants):
+    plain = Outer(small, setting, factors, variants)
+    assert small.episodes % plain.W, "the last epoch must be shorter"
+    values = []
+    for k in range(1, small.episodes + 1):
+        plain.begin_episode()
+        values.append(evaluate(small.at(k), plain.instance.policy()))
+        plain.play_episode()
+    run = simulate.run(small, NAME, setting, SEED, factors=factors, variants=variants, solve=False)
+    np.testing.assert_array_equal(run.learner.chosen, plain.chosen)
+    assert len(set(plain.chosen)) > 1
+    close(run.learner.probabilities, plain.probabilities)
+    close(run.learner.gains, plain.gains)
+    close(run.learner.memory[3], plain.Y)
+    close(np.exp(run.learner.bandit.log_weights), plain.s)
+    inner = run.learner.inner
+    assert inner.frame == plain.instance.c.L
+    close(inner.table[:, :, 0], plain.instance.Q)
+    close(inner.table[:, :, 1], plain.instance.C)
+    np.testing.assert_array_equal(inner.table[:, :, 2], plain.instance.N)
+    close(inner.memory[:2], [plain.instance.Z, plain.instance.Cbar])
+    close(np.stack([run.value, run.worth], axis=1), values)
+
+
+@pytest.mark.parametrize("queue", ["reset", "carried"])
+def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monkeypatch, queue):
+    module = double_restart_triple_q
+    all_arms = module.arms_of
+    monkeypatch.setattr(module, "arms_of", lambda *given: all_arms(*given)[3:4])
+    factors, variants = {"frame": 0.7, "epsilon": 0.5}, {"queue": queue}
+    run = simulate.run(small, NAME, "scaled", SEED, 1, factors=factors, variants=variants, solve=False)
+    W, K, H = run.learner.block, small.episodes, small.H
+    assert run.learner.inner.frame < W
+    problem = Problem.of(small)
+    chosen = module.Factors(**factors)
+    arms = module.arms_of(problem, W, "scaled", chosen, module.Variants(**variants))
+    drift, sampler, model, scratch = drift_of(small), sampler_of(small), empty_model(small), np.empty((2, small.S, 2))
+    luck = stream("environment", small.name, small.seed, SEED).random((K, 1 + 2 * H))
+    whims = stream("learner", NAME, SEED).random((K, 1 + H))
+    values, Z = np.empty((K, 2)), 0.0
+    for first in range(0, K, W):
+        last = min(first + W, K)
+        alone = module.inner.with_arms(
+            problem._replace(K=W), arms, "scaled", module.inner_factors(chosen), module.inner.Variants()
+        )
+        alone.memory[0] = Z if queue == "carried" else 0.0
+        rewards, utilities, asked = np.zeros(K), np.zeros(K), np.arange(first + 1, last + 1)
+        rows = luck[first:last], whims[first:last], asked, K, rewards, utilities, values[first:last], scratch
+        simulate.play(drift, sampler, alone, model, first + 1, *rows)
+        Z = alone.memory[0]
+        block = first // W
+        R, G, length = rewards.sum(), utilities.sum(), last - first
+        weight = K ** (-1 / 9)
+        gain = (weight * G + (R if length * small.rho <= G else 0.0)) / (length * H * (1 + weight))
+        assert run.learner.gains[block] == pytest.approx(gain, rel=1e-12)
+    np.testing.assert_array_equal(run.value, values[:, 0])
+    np.testing.assert_array_equal(run.worth, values[:, 1])
+    np.testing.assert_array_equal(run.learner.inner.table, alone.table)
+    np.testing.assert_array_equal(run.learner.inner.memory, alone.memory)
+    assert len(set(run.value)) > 20
+
+
+@pytest.mark.parametrize("rho", [0.7, 0.9])
+def test_probabilities_of_three_epochs_by_hand(rho):
+    """Every action pays .6 and is worth .8: the gain is the same in every epoch, with the reward or without."""
+    H, K = 2, 60
+    shape = (H, 2, 2)
+    model = CMDP(P=np.full((*shape, 2), 0.5), r=np.full(shape, 0.6), g=np.full(shape, 0.8), rho=rho * H, mu0=[0.5, 0.5])
+    run = simulate.run(Path([model], [1], episodes=K), NAME, "scaled", 1, None, factors={"rate": 0.7})
+    assert run.learner.block == 10  # 60^(5/9) = 9.7
+    x = (0.8 * K ** (-1 / 9) + (0.6 if rho < 0.8 else 0.0)) / (1 + K ** (-1 / 9))
+    np.testing.assert_allclose(run.learner.gains, x, rtol=1e-12)
+    N = 4  # J = ceil(ln 10) = 3
+    gamma = 0.7 * math.sqrt(N * math.log(N) / ((math.e - 1) * 6))
+    first, second, third = run.learner.probabilities[:3]
+    np.testing.assert_allclose(first, [0.25] * 4, rtol=1e-12)
+    s = [1.0] * 4
+    s[run.learner.chosen[0]] *= math.exp(gamma * x / 0.25 / 4)
+    np.testing.assert_allclose(second, [(1 - gamma) * w / sum(s) + gamma / 4 for w in s], rtol=1e-12)
+    s[run.learner.chosen[1]] *= math.exp(gamma * x / second[run.learner.chosen[1]] / 4)
+    np.testing.assert_allclose(third, [(1 - gamma) * w / sum(s) + gamma / 4 for w in s], rtol=1e-12)
+
+
+def test_the_printed_constants_leave_no_frame_to_end(small):
+    """The candidate budgets are so small that all arms are one frame as long as the epoch, and so alike."""
+    learner = double_restart_triple_q.learner(
+        Problem.of(small), "literal", double_restart_triple_q.Factors(), double_restart_triple_q.Variants()
+    )
+    assert (learner.inner.arms[:, 0] == learner.block).all()
+    scale = double_restart_triple_q.literal_scale(Problem.of(small)._replace(K=learner.block))
+    assert max(double_restart_triple_q.budgets(Problem.of(small), learner.block, scale)) < 1e-15
+
+
+def test_candidates_span_from_the_first_to_the_last_budget():
+    problem = Problem(324, 4, 25, 100_000, 20.0, 2.5, 2.5, 1.875, None)
+    found = double_restart_triple_q.budgets(problem, round(100_000 ** (5 / 9)), 1.0)
+    assert len(found) == math.ceil(math.log(599)) + 1  # W = 599
+    assert found[0] == pytest.approx(0.0775, abs=5e-4)
+    assert found[-1] == pytest.approx(46.4, abs=0.05)
+
+
+def test_without_a_slater_gap_the_printed_constants_are_refused():
+    model = CMDP(P=np.ones((1, 1, 2, 1)), r=[[[1.0, 0.0]]], g=[[[0.0, 0.5]]], rho=0.5, mu0=[1.0])
+    with pytest.raises(ValueError, match="a positive Slater gap is needed"):
+        simulate.run(Path([model], [1], episodes=50), NAME, "literal", solve=False)

@@ -1,0 +1,146 @@
+"""PROPD-PPO, as reconstructed, beside a plain reading of its equations."""
+
+import math
+
+import numpy as np
+import pytest
+
+from helpers import World, best, evaluate, facts, random_cmdp, random_path
+from nscmdp import algorithms, optimum, simulate
+from nscmdp.path import Path
+from nscmdp.problem import Problem
+from nscmdp.randomness import stream
+
+NAME, SEED = "propd_ppo", 5
+
+
+@pytest.fixture(scope="module")
+def small():
+    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+
+
+class Reading:
+    def __init__(self, env, setting, factors):
+        f = facts(env)
+        names = ("alpha", "beta", "window", "restart", "eta", "most")
+        c = dict.fromkeys(names, 1.0) | {"regularization": 0.0}
+        if setting == "scaled":
+            c |= {"alpha": 30.0, "beta": 0.005} | factors
+        gap = min(best(anchor, 0.0, 1.0)[1] for anchor in env.anchors) - env.rho
+        K, H, S, A, B = f.K, f.H, f.S, f.A, f.B
+        self.alpha = c["alpha"] * K**-0.5 * B ** (1 / 3) / H
+        self.beta = c["beta"] * H * math.sqrt(S * math.log(S * A * K * H / 0.05))
+        self.eta, self.chi, self.xi = c["eta"] * K**-0.5, c["most"] * 2 * H / gap, c["regularization"] * K**-0.5
+        self.W = min(max(1, math.floor(c["window"] * S ** (2 / 3) * A ** (1 / 3) * (K / B) ** (2 / 3))), K)
+        self.L = min(max(1, math.floor(c["restart"] * K ** (3 / 4) * B ** (-2 / 3))), K)
+        self.env, self.world, self.whims = env, World(env, SEED), stream("learner", NAME, SEED)
+        self.Y, self.V_g, self.most_Y = 0.0, np.zeros((H + 1, S)), 0.0
+
+    def begin_episode(self):
+        """The policy of the next episode."""
+        H, S, A, k = self.env.H, self.env.S, self.env.A, self.world.k + 1
+        if k % self.W == 1 or self.W == 1:
+            self.n, self.r, self.g = np.zeros((H, S, A, S)), np.zeros((H, S, A)), np.zeros((H, S, A))
+        if k % self.L == 1 or self.L == 1:
+            self.pi, self.Q_r, self.Q_g = np.full((H, S, A), 1 / A), np.zeros((H, S, A)), np.zeros((H, S, A))
+        self.pi = self.pi * np.exp(self.alpha * (self.Q_r + self.Y * self.Q_g))
+        self.pi /= self.pi.sum(axis=2, keepdims=True)
+
+    def play_episode(self):
+        x = first = self.world.begin_episode()
+        u = self.whims.random((1, 1 + self.env.H))[0]
+        for h in range(self.env.H):
+            a = min(int(np.searchsorted(np.cumsum(self.pi[h, x]), u[1 + h], side="right")), self.env.A - 1)
+            r, g, y = self.world.step(h, x, a)
+            self.n[h, x, a, y] += 1
+            self.r[h, x, a] += r
+            self.g[h, x, a] += g
+            x = y
+        step = (1 - self.eta * self.xi) * self.Y + self.eta * (self.env.rho - self.V_g[0, first])
+        self.Y = min(max(step, 0.0), self.chi)
+        self.most_Y = max(self.Y, self.most_Y)
+        self.Q_r, _ = self.evaluated(self.r)
+        self.Q_g, self.V_g = self.evaluated(self.g)
+
+    def evaluated(self, paid):
+        """Q and V of the policy, optimistically, in the model of the window."""
+        H, S = self.env.H, self.env.S
+        Q, V = np.zeros_like(self.r), np.zeros((H + 1, S))
+        for h in reversed(range(H)):
+            n = self.n[h].sum(axis=2)
+            ahead = (self.n[h] / (n + 1)[..., None]) @ V[h + 1]
+            Q[h] = np.clip(paid[h] / (n + 1) + ahead + 2 * self.beta * (n + 1) ** -0.5, 0, H - h)
+            V[h] = (self.pi[h] * Q[h]).sum(axis=1)
+        return Q, V
+
+
+CASES = [
+    ("literal", {}),
+    ("scaled", {}),
+    ("scaled", {"alpha": 5.0, "beta": 0.02, "window": 0.3, "restart": 0.5, "eta": 4.0, "most": 0.1}),
+    ("scaled", {"alpha": 100.0, "beta": 0.0, "window": 2.0, "restart": 2.0, "eta": 2.0, "regularization": 5.0}),
+]
+
+
+@pytest.mark.parametrize(("setting", "factors"), CASES)
+def test_the_learner_does_what_the_equations_say(small, setting, factors):
+    plain = Reading(small, setting, factors)
+    values = []
+    for k in range(1, small.episodes + 1):
+        plain.begin_episode()
+        values.append(evaluate(small.at(k), plain.pi))
+        plain.play_episode()
+    run = simulate.run(small, NAME, setting, SEED, factors=factors, solve=False)
+    learner = run.learner
+    assert (learner.window, learner.restart) == (plain.W, plain.L)
+    assert small.episodes > 2 * min(plain.W, plain.L)
+    np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-8)
+    np.testing.assert_allclose(learner.q, [plain.Q_r, plain.Q_g], rtol=1e-8)
+    np.testing.assert_allclose(learner.v[:, :, 1], plain.V_g, rtol=1e-8)
+    np.testing.assert_allclose(learner.memory[1], plain.Y, rtol=1e-8)
+    counts = np.zeros_like(plain.n)
+    for place in np.ndindex(learner.known.shape):
+        for i in range(learner.known[place]):
+            counts[(*place, learner.seen[(*place, i)])] = learner.visits[(*place, i)]
+    np.testing.assert_array_equal(counts, plain.n)
+    if setting == "scaled":
+        assert plain.most_Y > 0
+        assert (plain.pi.max(axis=2) > 0.5).any()
+
+
+def test_under_a_huge_bonus_it_is_uniform(small):
+    run = simulate.run(small, NAME, "scaled", SEED, factors={"beta": 1e6}, solve=False)
+    uniform = simulate.run(small, "uniform", seed=SEED, solve=False)
+    np.testing.assert_allclose(run.value, uniform.value, rtol=1e-12)
+    np.testing.assert_allclose(run.worth, uniform.worth, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
+@pytest.mark.parametrize("seed", [1, 4])
+def test_with_the_model_known_its_average_is_the_optimum_of_a_stationary_cmdp(monkeypatch, seed):
+    cmdp = random_cmdp(np.random.default_rng(seed), H=3, S=3, A=3, tightness=0.5)
+    episodes = 20_000
+    env = Path([cmdp], [1], episodes=episodes, name="still")
+    learner = algorithms.make(NAME, Problem.of(env), "scaled", {"alpha": 10.0, "beta": 0.0, "eta": 5.0})
+    learner = learner._replace(window=10**9, restart=10**9)
+    learner.memory[0] = 1  # no window or policy begins
+    many = 1e12
+    learner.visits[:], learner.seen[:], learner.known[:] = many * cmdp.P, np.arange(env.S), env.S
+    learner.paid[:] = many * np.stack([cmdp.r, cmdp.g], axis=3)
+    monkeypatch.setattr(algorithms, "make", lambda *_: learner)
+    run = simulate.run(env, NAME, "scaled", SEED, solve=False)
+    best_policy = optimum.constrained(cmdp)
+    assert best_policy.multiplier > 0.05
+    half = episodes // 2
+    V, W = run.value[half:].mean(), run.worth[half:].mean()
+    assert abs(V - best_policy.value) < 0.01 * env.H
+    assert cmdp.rho - 0.01 * env.H < W
+    gap = best_policy.value - V + best_policy.multiplier * (cmdp.rho - W)
+    assert -1e-9 <= gap < 0.01 * env.H
+
+
+def test_it_keeps_a_model(small):
+    """H S^2 A numbers, as a model-based learner must."""
+    f = facts(small)
+    learner = algorithms.make(NAME, Problem.of(small), "literal")
+    assert learner.visits.size == f.H * f.S**2 * f.A

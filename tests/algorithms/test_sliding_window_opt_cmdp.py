@@ -1,0 +1,167 @@
+"""The sliding-window OptCMDP beside a plain reading: the window's trajectories as a list, the model from them anew."""
+
+import math
+
+import numpy as np
+import pytest
+
+from helpers import World, evaluate, facts, random_path
+from nscmdp import algorithms, environments, optimum, simulate
+from nscmdp.cmdp import CMDP
+from nscmdp.induction import model_of
+from nscmdp.path import Path
+from nscmdp.problem import Problem
+from nscmdp.randomness import stream
+
+NAME, SEED = "sliding_window_opt_cmdp", 5
+
+
+@pytest.fixture(scope="module")
+def small():
+    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+
+
+class Reading:
+    def __init__(self, env, factors):
+        f = facts(env)
+        c = {"bonus": 0.005, "window": 4.0, "refresh": 0.1} | factors
+        self.w = min(max(1, math.floor(c["window"] * (f.K / f.B) ** (2 / 3))), f.K)
+        self.refresh = max(1, math.floor(c["refresh"] * self.w))
+        self.scale = c["bonus"] * f.H * math.sqrt(math.log(f.S * f.A * f.H * f.K / 0.05))
+        self.env, self.world, self.whims = env, World(env, SEED), stream("learner", NAME, SEED)
+        self.window, self.due, self.solved, self.infeasible = [], True, 0, 0
+
+    def model(self):
+        """n, and the optimistic empirical CMDP of the window."""
+        H, S, A = self.env.H, self.env.S, self.env.A
+        counts, r, g, mu0 = np.zeros((H, S, A, S)), np.zeros((H, S, A)), np.zeros((H, S, A)), np.zeros(S)
+        for trajectory in self.window:
+            mu0[trajectory[0][0]] += 1
+            for h, (x, a, reward, utility, y) in enumerate(trajectory):
+                counts[h, x, a, y] += 1
+                r[h, x, a] += reward
+                g[h, x, a] += utility
+        n = counts.sum(axis=3)
+        seen = n > 0
+        P = np.where(seen[..., None], counts / np.maximum(n, 1)[..., None], 1 / S)
+        b = self.scale / np.sqrt(np.maximum(n, 1))
+        r, g = (np.where(seen, paid / np.maximum(n, 1), 1.0) + b for paid in (r, g))
+        mu0 = mu0 / mu0.sum() if self.window else np.full(S, 1 / S)
+        return n, CMDP(P=P, r=r, g=g, rho=self.env.rho, mu0=mu0)
+
+    def begin_episode(self):
+        if not self.due and self.world.k - self.solved < self.refresh:
+            return
+        self.due, self.solved = False, self.world.k
+        self.n, model = self.model()
+        self.fresh = np.zeros_like(self.n)
+        parts = optimum.mixture(model.H, model.S)
+        optimum.solve(model_of(model), model.rho, parts, False)
+        self.useful = parts.rising
+        try:
+            self.policy = optimum.constrained(model).policy
+        except optimum.Infeasible:
+            self.infeasible += 1
+            self.policy = most_useful(model)
+
+    def play_episode(self):
+        x = self.world.begin_episode()
+        u = self.whims.random((1, 1 + self.env.H))[0]
+        trajectory = []
+        for h in range(self.env.H):
+            a = self.choose(h, x, u[1 + h])
+            r, g, y = self.world.step(h, x, a)
+            trajectory.append((x, a, r, g, y))
+            self.fresh[h, x, a] += 1
+            self.due |= bool(self.fresh[h, x, a] >= max(self.n[h, x, a], 1))
+            x = y
+        self.window = [*self.window, trajectory][-self.w :]
+
+    def choose(self, h, x, u):
+        """Where the policy mixes two actions, low numbers draw that of the more useful of its two parts."""
+        first = self.useful[h, x]
+        if u < self.policy[h, x, first]:
+            return first
+        others = self.policy[h, x].copy()
+        others[first] = -1
+        return int(others.argmax())
+
+
+def most_useful(model):
+    """A policy of the highest utility; of those worth the same, the one with the higher reward."""
+    policy, V, W = np.zeros((model.H, model.S, model.A)), np.zeros(model.S), np.zeros(model.S)
+    for h in reversed(range(model.H)):
+        v, w = model.r[h] + model.P[h] @ V, model.g[h] + model.P[h] @ W
+        for x in range(model.S):
+            tied = np.flatnonzero(w[x] > w[x].max() - 1e-12)
+            a = tied[np.argmax(v[x, tied])]
+            policy[h, x, a], V[x], W[x] = 1.0, v[x, a], w[x, a]
+    return policy
+
+
+CASES = [
+    {},
+    {"window": 1.0, "refresh": 0.3},
+    {"bonus": 0.05, "window": 2.0, "refresh": 0.0},
+    {"bonus": 0.0, "window": 0.5, "refresh": 1.0},
+]
+
+
+@pytest.mark.parametrize("factors", CASES)
+def test_the_learner_does_what_its_description_says(small, factors):
+    plain = Reading(small, factors)
+    assert small.episodes > 2 * plain.w or not factors, "windows must slide"
+    values, solutions, mixed = [], 0, 0
+    for k in range(1, small.episodes + 1):
+        plain.begin_episode()
+        solutions += plain.solved == k - 1
+        mixed += bool(((plain.policy > 0.01) & (plain.policy < 0.99)).any())
+        values.append(evaluate(small.at(k), plain.policy))
+        plain.play_episode()
+    run = simulate.run(small, NAME, "scaled", SEED, factors=factors, solve=False)
+    np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-8)
+    np.testing.assert_array_equal(run.learner.counts[..., 0], plain.n)
+    np.testing.assert_array_equal(run.learner.counts[..., 1], plain.fresh)
+    assert len(run.learner.states) == plain.w
+    if not factors:
+        assert 20 < solutions < small.episodes
+        assert mixed > 20
+
+
+def impossible():
+    """Nothing is worth anything, but half a point is asked for; what was not tried promises it."""
+    P = np.ones((1, 1, 2, 1))
+    return CMDP(P=P, r=[[[1.0, 0.0]]], g=[[[0.0, 0.2]]], rho=0.5, mu0=[1.0])
+
+
+@pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
+def test_where_no_policy_keeps_the_constraint_it_plays_the_most_useful_one():
+    run = simulate.run(Path([impossible()], [1], episodes=50), NAME, "scaled", factors={"bonus": 0.0}, solve=False)
+    np.testing.assert_array_equal(run.worth[2:], 0.2)
+
+
+def test_it_reads_only_its_window():
+    """After a switch, once the window has moved past it, it plays as one that never saw what was before."""
+    first = CMDP(P=np.ones((1, 1, 2, 1)), r=[[[1.0, 0.0]]], g=[[[0.0, 1.0]]], rho=0.5, mu0=[1.0])
+    second = CMDP(P=np.ones((1, 1, 2, 1)), r=[[[0.0, 1.0]]], g=[[[1.0, 0.0]]], rho=0.5, mu0=[1.0])
+    env = environments.path([first, second], [200, 201], episodes=400)
+    run = simulate.run(env, NAME, "scaled", SEED, factors={"bonus": 0.0})
+    w = len(run.learner.states)
+    assert w < 180
+    gap = run.shortfall + run.optimum[:, 2] * run.lack
+    assert gap[20:200].max() < 1e-9
+    past = 200 + w + run.learner.refresh
+    assert gap[past:].max() < 1e-9
+    assert np.abs(run.lack[past:]).max() < 1e-9
+
+
+@pytest.mark.slow
+def test_it_learns_the_menu():
+    env = environments.make("menu", episodes=4096, legs=4)
+    gap, chance = (simulate.run(env, *pair, 1, 8).gap[-1] for pair in ((NAME, "scaled"), ("uniform", "literal")))
+    assert gap < 0.25 * chance
+
+
+def test_it_keeps_its_window(small):
+    learner = algorithms.make(NAME, Problem.of(small), "scaled")
+    assert learner.paid.shape == (len(learner.states), small.H, 2)
