@@ -63,3 +63,15 @@ def test_the_explicit_bound_is_the_sum_of_its_terms():
 def test_algorithms_without_a_stated_condition_have_none():
     problem = Problem.of(environments.make("menu", 64))
     assert math.isnan(theory.from_episodes("restart_q_ucb", problem))
+
+
+@pytest.mark.parametrize("name", ["nonstationary_triple_q", "triple_q", "restart_q_ucb"])
+def test_a_model_free_learner_keeps_a_table_over_steps_states_and_actions(name):
+    """O(H S A) bytes, whatever the number of successors; what is over is the O(L) of its rates and bonuses."""
+    small, large = (
+        algorithms.make(name, Problem.of(environments.make("random_tabular", 100, states=states)), "literal")
+        for states in (20, 60)
+    )
+    assert large.table.nbytes == 3 * small.table.nbytes
+    assert large.table.nbytes <= 4 * 8 * 4 * 60 * 3
+    assert algorithms.state_bytes(large) - large.table.nbytes < 8 * 600

@@ -62,6 +62,20 @@ class Study:
         return float(np.log(values[1] / values[0]) / np.log(episodes[1] / episodes[0]))
 
 
+def timing(folder: File, study: Study) -> pd.DataFrame:
+    """Seconds an episode of each learner's jobs on this machine, start-up and exact evaluation included."""
+    found = []
+    for name in study.learners:
+        files = sorted(folder.glob(f"benchmarks/simulations/*/{name}/seeds=*.tsv"))
+        mine = study.runs[study.runs["learner"] == name]
+        kept = [file for file in files if file.parts[-3] in set(mine["experiment"])]
+        seconds = sum(float(pd.read_csv(file, sep="\t")["s"].iloc[0]) for file in kept)
+        found.append({"learner": name, "seconds_per_episode": seconds / mine["episodes"].sum()})
+    table = pd.DataFrame(found)
+    results.write_text(folder / "benchmarks/timing.csv", table.to_csv(index=False, float_format="%.3g"))
+    return table
+
+
 def rows(study: Study | None, linear: Study | None) -> pd.DataFrame:
     """The paper's rows in the paper's order, then the others; one for each setting that was run."""
     found = []

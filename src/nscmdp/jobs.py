@@ -9,6 +9,7 @@ import hashlib
 import json
 import sys
 import time
+import warnings
 from pathlib import Path as File
 from typing import Any
 
@@ -18,6 +19,7 @@ import pyarrow as pa
 from nscmdp import __version__, algorithms, budget, environments, optimum, results, simulate
 from nscmdp.cmdp import Array
 from nscmdp.path import Path
+from nscmdp.problem import DoesNotFit
 from nscmdp.randomness import checkpoints
 
 FLOATS = pa.list_(pa.float64())
@@ -188,9 +190,12 @@ def read_optima(file: File) -> dict[str, Array]:
 
 
 def compile_kernels(names: list[str]) -> None:
-    """Run every learner for a few episodes, so that what it needs is compiled and kept."""
-    env = environments.make("grid_world", 3, map="6x6", horizon=2, limit=2.0)
+    """Run every learner for a few episodes, with features and without, so that what it needs is compiled and kept."""
+    warnings.simplefilter("ignore", DoesNotFit)
+    tabular = environments.make("grid_world", 3, map="6x6", horizon=2, limit=2.0)
+    featured = environments.make("linear", 10, states=12, horizon=2)
     for name in names:
         began = time.monotonic()
-        simulate.run(env, name, algorithms.module(name).SETTINGS[0])
+        for env in (tabular, featured):
+            simulate.run(env, name, algorithms.module(name).SETTINGS[0])
         print(f"{name}: ready in {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from nscmdp._compile import jit
 from nscmdp.cmdp import CMDP, Array
-from nscmdp.induction import Drift, Model, drift_of, empty_model, follow, greedy, mix, model_of
+from nscmdp.induction import Drift, Model, drift_of, empty_model, first_row, flat_rows, follow, greedy, mix, model_of
 from nscmdp.path import Path
 
 if TYPE_CHECKING:
@@ -102,6 +102,28 @@ def solve(model, rho, mixture, warm):
                 return v1, w1, 0.0, 1.0, inductions
         multiplier = (v0 - v1) / (w1 - w0)
     return v0 + multiplier * (w0 - rho), rho, multiplier, (rho - w0) / (w1 - w0), inductions
+
+
+@jit
+def share_by_state(model, mixture, share, occupancy, rising):
+    """The Markov policy of the mixed occupancy measure, as the probability of the rising policy's action."""
+    _, states, actions, columns = model.successors.shape
+    for x in range(states):
+        occupancy[0, 0, x] = (1.0 - share) * model.mu0[x]
+        occupancy[0, 1, x] = share * model.mu0[x]
+    successors, probability, _, _ = flat_rows(model)
+    for h in range(model.horizon):
+        first = first_row(model, h)
+        here, there = occupancy[h % 2], occupancy[(h + 1) % 2]
+        there[:] = 0.0
+        for x in range(states):
+            total = here[0, x] + here[1, x]
+            rising[h, x] = here[1, x] / total if total > 0.0 else 0.0
+            for which in range(2):
+                choice = mixture.falling[h, x] if which == 0 else mixture.rising[h, x]
+                row = (first + x * actions + choice) * columns
+                for i in range(row, row + columns):
+                    there[which, successors[i]] += here[which, x] * probability[i]
 
 
 @jit

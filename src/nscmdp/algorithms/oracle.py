@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nscmdp._compile import jit
 from nscmdp.cmdp import Array
-from nscmdp.induction import Drift, Model, drift_of, empty_model, first_row, flat_rows, mix
+from nscmdp.induction import Drift, Model, drift_of, empty_model, mix
 from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
-from nscmdp.optimum import Mixture, mixture, solve
+from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
 TITLE = "oracle"
@@ -53,28 +52,6 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
         np.zeros(2),
         env.rho,
     )
-
-
-@jit
-def share_by_state(model, mixture, share, occupancy, rising):
-    """The Markov policy of the mixed occupancy measure, as the probability of the rising policy's action."""
-    _, states, actions, columns = model.successors.shape
-    for x in range(states):
-        occupancy[0, 0, x] = (1.0 - share) * model.mu0[x]
-        occupancy[0, 1, x] = share * model.mu0[x]
-    successors, probability, _, _ = flat_rows(model)
-    for h in range(model.horizon):
-        first = first_row(model, h)
-        here, there = occupancy[h % 2], occupancy[(h + 1) % 2]
-        there[:] = 0.0
-        for x in range(states):
-            total = here[0, x] + here[1, x]
-            rising[h, x] = here[1, x] / total if total > 0.0 else 0.0
-            for which in range(2):
-                choice = mixture.falling[h, x] if which == 0 else mixture.rising[h, x]
-                row = (first + x * actions + choice) * columns
-                for i in range(row, row + columns):
-                    there[which, successors[i]] += here[which, x] * probability[i]
 
 
 @implements(begin_episode, Oracle)

@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp._compile import jit
-from nscmdp.algorithms.oracle import share_by_state
 from nscmdp.cmdp import Array
 from nscmdp.induction import Model
 from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
-from nscmdp.optimum import Mixture, mixture, solve
+from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
 TITLE = "sliding-window OptCMDP (model-based, not in the paper)"
