@@ -13,3 +13,8 @@ def a_window_for_each_episode(monkeypatch):
     from nscmdp import simulate
 
     monkeypatch.setattr(simulate, "WINDOWS", 1_000_000)
+
+
+def pytest_collection_modifyitems(items):
+    """The pipeline's tests go one after the other on one worker: they begin first, or all others wait for them."""
+    items.sort(key=lambda item: item.path.name != "test_pipeline.py")

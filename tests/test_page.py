@@ -47,7 +47,7 @@ def test_only_figures_that_exist_are_shown(tmp_path):
 
 @pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", "a'onclick='x"])
 def test_names_are_escaped(tmp_path, hostile):
-    summary(tmp_path, "plain", setting=hostile, budget=hostile)
+    summary(tmp_path, "plain", setting=hostile, budget=hostile, learner=f"triple_q.{hostile}")
     page.write(tmp_path)
     text = (tmp_path / "index.html").read_text()
     assert "<script>" not in text

@@ -3,6 +3,7 @@
 A slope means something only where the quantity is positive throughout; elsewhere it is left out and the reason given.
 """
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -52,14 +53,16 @@ def slope(x: Array, samples: list[Array], name: str) -> Slope:
     value = float(fitted(*samples))
     if min(len(sample) for sample in samples) < 2:
         return Slope(value, np.nan, np.nan)
-    interval = stats.bootstrap(
-        tuple(samples),
-        fitted,
-        vectorized=True,
-        n_resamples=RESAMPLES,
-        method="percentile",
-        rng=np.random.default_rng(0),
-    ).confidence_interval
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # seeds that agree have a point for an interval
+        interval = stats.bootstrap(
+            tuple(samples),
+            fitted,
+            vectorized=True,
+            n_resamples=RESAMPLES,
+            method="percentile",
+            rng=np.random.default_rng(0),
+        ).confidence_interval
     return Slope(value, float(interval.low), float(interval.high))
 
 

@@ -1,5 +1,6 @@
 """The page that a person opens first: the figure, the numbers, and where they come from."""
 
+import re
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +27,8 @@ table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabu
 th, td { padding: .3rem .8rem .3rem 0; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
 th { border-bottom: 1px solid #888; }
 td:nth-child(-n+2), th:nth-child(-n+2) { text-align: left; }
+.claims { font-size: .82rem; }
+.claims th, .claims td:nth-child(1), .claims td:nth-child(5) { white-space: normal; min-width: 5rem; }
 .over { color: #a02c00; font-weight: 600; }
 a { color: #0b5394; }
 """
@@ -95,8 +98,8 @@ def _figure(name: str) -> str:
 
 
 def _numbers(folder: Path) -> str:
-    """The summaries of experiments with one environment; those with many have figures."""
-    files = [file for file in sorted(folder.glob("tables/*/summary.csv")) if _cases(file) == 1]
+    """The summaries of simple experiments; the others have figures."""
+    files = [file for file in sorted(folder.glob("tables/*/summary.csv")) if _is_simple(file)]
     note = (
         "Exact expectations of the policies played, an episode, over the last fifth of the episodes: mean over seeds "
         "with a 95% bootstrap interval. A cost whose interval lies above the limit is marked; a gap of 0 is optimal."
@@ -104,8 +107,11 @@ def _numbers(folder: Path) -> str:
     return "\n".join([f"<h2>In numbers</h2>\n<p class=note>{note}</p>", *map(_summary, files)]) if files else ""
 
 
-def _cases(file: Path) -> int:
-    return len(tables.load(file)[["budget", "episodes"]].drop_duplicates())
+def _is_simple(file: Path) -> bool:
+    """One environment, and every learner with one of its settings as it is."""
+    table = tables.load(file)
+    plain = table["learner"] == table["algorithm"] + "." + table["setting"]
+    return bool(plain.all()) and len(table[["budget", "episodes"]].drop_duplicates()) == 1
 
 
 def _comparison(folder: Path) -> str:
@@ -123,7 +129,7 @@ def _comparison(folder: Path) -> str:
         "(negative: kept), and the K from which the theorem promises zero violation in this environment."
     )
     links = " ".join(f"<a href=tables/{name}>{name}</a>" for name in ("comparison.csv", "comparison.tex", "slopes.csv"))
-    table = f"<div class=wide><table>\n<tr>{head}\n{rows}\n</table></div>\n<p class=note>{links}</p>"
+    table = f"<div class=wide><table class=claims>\n<tr>{head}\n{rows}\n</table></div>\n<p class=note>{links}</p>"
     heading = f"<h2>The comparison table</h2>\n<p class=note>{note}</p>"
     return "\n".join([heading, table, _section(folder, "Growth", "growth", "told", "arms")])
 
@@ -140,7 +146,7 @@ def _claim(row: pd.Series) -> str:
         escape(str(row["setting"]) if not pd.isna(row["setting"]) else "not run"),
         "yes" if row["model_free"] else "no",
         escape(row["known_budget"]),
-        escape(row["regret_order"].replace("{", "").replace("}", "")),
+        _powers(escape(row["regret_order"])),
         slope,
         number("bound_slope_K", "{:.2f}"),
         number("violation_per_episode", "{:.3f}"),
@@ -177,6 +183,10 @@ def _row(row: pd.Series) -> str:
     cells += [f"<td{over}>{_interval(*cost)[4:]}"]
     cells += [_interval(*(row[f"last_{key}{end}"] for end in ("", "_low", "_high"))) for key in _LAST]
     return f"<tr><td>{escape(title(row['algorithm']))}<td>{escape(row['setting'])}{''.join(cells)}"
+
+
+def _powers(order: str) -> str:
+    return re.sub(r"\^(?:\{([^}]*)\}|(\d))", lambda power: f"<sup>{power[1] or power[2]}</sup>", order)
 
 
 _LAST = ("regret", "violation", "gap")
