@@ -2,7 +2,7 @@
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 SEARCH := $(CURDIR)/.venv/bin:$(PATH)
-IN_VENV := PATH="$(SEARCH)" PYTHONDONTWRITEBYTECODE=
+IN_VENV := PATH="$(SEARCH)"
 SNAKEMAKE := $(IN_VENV) snakemake --profile workflow/profiles/default --cores $(CORES)
 
 .DEFAULT_GOAL := reproduce

@@ -46,20 +46,20 @@ class Study:
             ]
         return pd.concat(parts, ignore_index=True)
 
-    def bound_slope(self, learner: str) -> float:
-        """The local exponent in K of Theorem 1's explicit bound at this learner's constants, at the longest run."""
+    def bounds(self, learner: str) -> tuple[float, float]:
+        """Theorem 1's explicit bound at this learner's constants and largest K, and its local exponent there."""
         values = []
         episodes = sorted(self.runs.loc[self.runs["learner"] == learner, "episodes"].unique())[-2:]
-        if len(episodes) < 2:
-            return float("nan")
         for K in episodes:
             problem = self.problem(self.middle, int(K))
             chosen = {key: self.learners[learner][key] for key in ("algorithm", "setting", "variants")}
             made = algorithms.make(problem=problem, factors=self.learners[learner].get("factors"), **chosen)
             if not isinstance(made, TripleQ):
-                return float("nan")
+                return float("nan"), float("nan")
             values.append(theory.regret_bound(problem, made))
-        return float(np.log(values[1] / values[0]) / np.log(episodes[1] / episodes[0]))
+        if len(values) < 2:
+            return values[-1], float("nan")
+        return values[1], float(np.log(values[1] / values[0]) / np.log(episodes[1] / episodes[0]))
 
 
 def timing(folder: File, study: Study) -> pd.DataFrame:
@@ -123,7 +123,8 @@ def _measured(study: Study, slopes: pd.DataFrame, learner: str) -> dict[str, Any
     longest = study.longest(learner)
     in_b = mine[(mine["quantity"] == "gap") & (mine["along"] == "B") & (mine["episodes"] == longest)].iloc[0]
     entry |= {"gap_slope_B": in_b["value"], "gap_slope_B_low": in_b["low"], "gap_slope_B_high": in_b["high"]}
-    entry["bound_slope_K"] = study.bound_slope(learner)
+    entry["regret_bound"], entry["bound_slope_K"] = study.bounds(learner)
+    entry["trivial_bound"] = study.problem(study.middle, longest).H * longest
     where = (study.summary["learner"] == learner) & (study.summary["budget"] == study.middle)
     last = study.summary[where & (study.summary["episodes"] == longest)].iloc[0]
     entry["largest_K"] = longest
