@@ -77,7 +77,7 @@ def facts(spec: dict[str, Any]) -> dict[str, Any]:
 def simulate_batch(spec: dict[str, Any], seeds: list[int], output: File, optima: File | None = None) -> None:
     """Simulate some seeds in every case; runs that are kept by windows need the optimum of every episode."""
     known = _rows_elsewhere(output)
-    best = {} if optima is None else read_optima(optima)
+    best = {} if optima is None else by_case(results.read(optima)[0])
     rows = []
     for case, made_from in spec["cases"].items():
         key = run_key(spec, case)
@@ -182,9 +182,8 @@ def solve_optimum(spec: dict[str, Any], output: File) -> None:
     results.write(output, pa.Table.from_pylist(rows, schema=OPTIMA), facts(spec))
 
 
-def read_optima(file: File) -> dict[str, Array]:
-    """Case -> (n,3): value, utility and multiplier."""
-    table, _ = results.read(file)
+def by_case(table: pa.Table) -> dict[str, Array]:
+    """A table of optima as case -> (n,3): value, utility and multiplier."""
     columns = [results.cells(table, name) for name in ("value", "utility", "multiplier")]
     return {case: np.column_stack(best) for case, *best in zip(table["case"].to_pylist(), *columns, strict=True)}
 

@@ -71,10 +71,9 @@ def _runs(plan: Plan, experiment: str, folder: File) -> pd.DataFrame:
 
 
 def _optima(plan: Plan, experiment: str, folder: File) -> dict[str, pd.DataFrame]:
-    file = folder / f"environments/{experiment}.parquet"
-    table = read_expected(file, plan.optimum_spec(experiment))
+    table = read_expected(folder / f"environments/{experiment}.parquet", plan.optimum_spec(experiment))
     episodes = results.cells(table, "episode")
-    best = jobs.read_optima(file)
+    best = jobs.by_case(table)
     return {case: pd.DataFrame(best[case], index=k) for case, k in zip(best, episodes, strict=True)}
 
 
