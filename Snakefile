@@ -19,6 +19,7 @@ RESULTS = plan.config.results
 include: "workflow/rules/common.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/optimum.smk"
+include: "workflow/rules/tune.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/page.smk"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import best, evaluate, random_cmdp, random_path, random_policy
-from nscmdp import CMDP, induction
+from nscmdp import CMDP, environments, induction
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 4), st.integers(1, 4))
 
@@ -103,3 +103,26 @@ def test_a_policy_of_another_shape_is_refused_with_both_shapes():
     cmdp = random_cmdp(np.random.default_rng(3), 2, 3, 4)
     with pytest.raises(ValueError, match=r"\(2, 4, 3\), expected \(H, S, A\) = \(2, 3, 4\)"):
         induction.evaluate(cmdp, np.full((2, 4, 3), 1 / 3))
+
+
+def test_only_what_a_start_can_lead_to_is_visited():
+    grid = environments.make("grid_world", 10, map="6x6", horizon=4, limit=4.0)
+    model = induction.empty_model(grid)
+    here, cells = set(np.flatnonzero(grid.mu0)), []
+    for h in range(grid.H):
+        cells.append(sorted(here))
+        assert induction.reachable(model, h).tolist() == cells[h]
+        here = {int(y) for x in here for y in grid.successors[0, x].ravel()}
+    assert len(cells[-1]) < grid.S / 2
+    spans = [row for first, last in model.reach.spans for row in range(first, last)]
+    assert spans == sorted(set().union(*cells))
+
+
+def test_an_episode_model_is_untouched_where_it_cannot_be_reached():
+    grid = environments.make("grid_world", 10, map="6x6", horizon=4, limit=4.0)
+    model = induction.empty_model(grid)
+    model.reward[:] = -7.0
+    induction.mix(induction.drift_of(grid), 5, model)
+    reached = np.unique(model.reach.states)
+    np.testing.assert_allclose(model.reward[0, reached], grid.at(5).reward[0, reached], rtol=1e-12)
+    assert (np.delete(model.reward[0], reached, axis=0) == -7.0).all()

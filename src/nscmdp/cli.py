@@ -66,6 +66,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--seeds", type=_seeds, required=True, help="0-4 or 0,2,7")
     sub.add_argument("--optima", type=Path, nargs="?", help="of the environment, for runs kept by windows")
 
+    sub.add_argument("--tuned", type=Path, nargs="?", help="the tuning that chose its factors")
+
+    sub = command("tune", _tune, "score candidates for an algorithm's factors")
+    specification(sub)
+    sub.add_argument("--optima", type=Path, required=True, help="of the environment")
+
     specification(command("optimum", _optimum, "solve the optima of an environment"))
 
     sub = command("tables", _tables, "make the tables of an experiment")
@@ -117,8 +123,7 @@ def _validate(chosen: argparse.Namespace) -> None:
 
     loaded = plan.load(chosen.file)
     loaded.check()
-    runs = sum(len(case.experiment.seed_list) * len(case.experiment.learners) for case in loaded.cases)
-    print(f"{chosen.file}: {len(loaded.cases)} environments, {runs} simulations")
+    print(f"{chosen.file}: {len(loaded.cases)} environments, {loaded.runs} simulations")
 
 
 def _schema(chosen: argparse.Namespace) -> None:
@@ -136,7 +141,13 @@ def _compile(chosen: argparse.Namespace) -> None:
 def _simulate(chosen: argparse.Namespace) -> None:
     from nscmdp import jobs
 
-    jobs.simulate_batch(chosen.specification, chosen.seeds, chosen.output, chosen.optima)
+    jobs.simulate_batch(chosen.specification, chosen.seeds, chosen.output, chosen.optima, chosen.tuned)
+
+
+def _tune(chosen: argparse.Namespace) -> None:
+    from nscmdp import tuning
+
+    tuning.tune(chosen.specification, chosen.optima, chosen.output)
 
 
 def _optimum(chosen: argparse.Namespace) -> None:

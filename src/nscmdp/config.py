@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from nscmdp import algorithms, environments
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
+TUNED = "tuned"  # the setting "scaled" with the factors that a tuning chose
+BELONGS = {"scaled": "factors", TUNED: "times"}
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"
 
 
@@ -35,14 +37,21 @@ def _options_model(declared: type, title: str) -> type[BaseModel]:
     return create_model(title, __config__=STRICT, **options)  # type: ignore[call-overload]
 
 
+def _times_model(name: str) -> type[BaseModel]:
+    """Multiples of the factors that tuning chooses."""
+    multiples = {factor: (Annotated[float, Field(gt=0)], 1.0) for factor in algorithms.module(name).RANGES}
+    return create_model(f"{name}_times", __config__=STRICT, **multiples)  # type: ignore[call-overload]
+
+
 def _learner_model(name: str) -> type[BaseModel]:
     algorithm = algorithms.module(name)
     factors = _options_model(algorithm.Factors, f"{name}_factors")
     variants = _options_model(algorithm.Variants, f"{name}_variants")
     fields: dict[str, Any] = {
         "algorithm": (Literal[name], ...),
-        "setting": (Literal[algorithm.SETTINGS], ...),
+        "setting": (Literal[*algorithm.SETTINGS, TUNED], ...),
         "factors": (factors, factors()),
+        "times": (_times_model(name), _times_model(name)()),
         "variants": (variants, variants()),
     }
     return create_model(name, __base__=LearnerBase, **fields)
@@ -60,14 +69,15 @@ class LearnerBase(Strict):
 
     @property
     def specification(self) -> dict[str, Any]:
-        """What decides the learner; factors count in the setting "scaled" alone."""
-        unused = {"label"} if self.setting == "scaled" else {"label", "factors"}  # type: ignore[attr-defined]
+        """What decides the learner; factors count in the setting "scaled" alone, times in "tuned"."""
+        unused = {"label", "factors", "times"} - {BELONGS.get(self.setting)}  # type: ignore[attr-defined]
         return self.model_dump(mode="json", exclude=unused)
 
     @model_validator(mode="after")
-    def _factors_belong_to_scaled(self) -> "LearnerBase":
-        if self.factors.model_fields_set and self.setting != "scaled":  # type: ignore[attr-defined]
-            raise ValueError("factors belong to the setting 'scaled'")
+    def _constants_belong_to_their_setting(self) -> "LearnerBase":
+        for setting, given in BELONGS.items():
+            if getattr(self, given).model_fields_set and self.setting != setting:  # type: ignore[attr-defined]
+                raise ValueError(f"{given} belong to the setting {setting!r}")
         return self
 
 
@@ -82,11 +92,15 @@ else:
 Positive = Annotated[int, Field(ge=1)]
 
 
+Role = Literal["grid_world", "growth", "told", "linear", "controls", "sensitivity", "switches"]
+
+
 class Experiment(Strict):
     """One environment at some budgets and numbers of episodes, several learners, several seeds."""
 
     name: Annotated[str, Field(pattern=NAME)]
-    role: Literal["grid_world", "growth", "told", "linear"] | None = None  # what a notebook draws it as
+    role: Role | None = None  # what a notebook draws it as
+    tuning: str | None = None  # where learners of the setting "tuned" have their factors from
     environment: Environment
     budgets: Annotated[list[dict[str, Any]], Field(min_length=1)] = [{}]  # options that change the variation budget
     episodes: Annotated[list[Positive], Field(min_length=1)]
@@ -103,6 +117,12 @@ class Experiment(Strict):
         if isinstance(seeds, list) and (not seeds or len(set(seeds)) < len(seeds)):
             raise ValueError("seeds must be a number of at least 1, or a list of distinct whole numbers")
         return seeds
+
+    @model_validator(mode="after")
+    def _tuned_learners_name_their_tuning(self) -> "Experiment":
+        if self.tuning is None and any(learner.setting == TUNED for learner in self.learners):
+            raise ValueError("a learner has the setting 'tuned', but the experiment names no tuning")
+        return self
 
     @model_validator(mode="after")
     def _windows_hold_every_episode(self) -> "Experiment":
@@ -129,6 +149,45 @@ class Experiment(Strict):
         return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
 
 
+class Tuning(Strict):
+    """Where factors are chosen, for each of some algorithms: every one tries equally many candidates."""
+
+    name: Annotated[str, Field(pattern=NAME)]
+    environment: Environment
+    episodes: Positive
+    checks: list[Positive] = []  # other numbers of episodes at which the choice is made too, to be compared
+    algorithms: Annotated[list[Literal[algorithms.NAMES]], Field(min_length=1)]  # type: ignore[valid-type]
+    evaluate_every: Positive = 1
+
+    @field_validator("algorithms")
+    @classmethod
+    def _something_to_tune(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if not algorithms.module(name).RANGES:
+                raise ValueError(f"{name} has no factors to choose")
+        return names
+
+
+class Effort(Strict):
+    """How hard every tuning tries. All candidates are scored on the first seeds, the best of them on all."""
+
+    candidates: Positive = 64
+    seeds: Positive = 10
+    first_seed: Annotated[int, Field(ge=0)] = 10_000  # tuning seeds are first_seed, first_seed + 1, ...
+    screening_seeds: Positive = 2
+    finalists: Positive = 8
+
+    @property
+    def seed_list(self) -> list[int]:
+        return list(range(self.first_seed, self.first_seed + self.seeds))
+
+    @model_validator(mode="after")
+    def _screening_is_part(self) -> "Effort":
+        if self.screening_seeds > self.seeds or self.finalists > self.candidates:
+            raise ValueError("expected screening_seeds of at most seeds and finalists of at most candidates")
+        return self
+
+
 class Shown(Strict):
     """An environment to look at."""
 
@@ -144,7 +203,28 @@ class Config(Strict):
     results: Annotated[str, Field(min_length=1)] = "results"
     batch: Positive = 5  # seeds in one job
     shown: list[Shown] = []  # what notebooks/environments.ipynb draws
+    effort: Effort = Effort()
+    tunings: list[Tuning] = []
     experiments: Annotated[list[Experiment], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _tunings_serve(self) -> "Config":
+        chosen = {tuning.name: tuning.algorithms for tuning in self.tunings}
+        names = [*chosen, *(experiment.name for experiment in self.experiments)]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"a tuning and something else are called {twice.pop()!r}")
+        for experiment in self.experiments:
+            if experiment.tuning not in (None, *chosen):
+                known = ", ".join(chosen) or "none"
+                raise ValueError(f"{experiment.name} has tuning = {experiment.tuning!r}, expected one of {known}")
+            for learner in experiment.learners:
+                if learner.setting == TUNED and learner.algorithm not in chosen[str(experiment.tuning)]:
+                    raise ValueError(f"{experiment.tuning} chooses nothing for {learner.algorithm}")
+            shared = set(experiment.seed_list) & set(self.effort.seed_list)
+            if shared and experiment.tuning is not None:
+                raise ValueError(f"{experiment.name} reports the seed {min(shared)}, which tuning uses")
+        return self
 
     @field_validator("experiments")
     @classmethod
@@ -156,6 +236,14 @@ class Config(Strict):
         if twice:
             raise ValueError(f"two experiments are called {twice.pop()!r}")
         return experiments
+
+
+ELEMENTS: dict[str, type[BaseModel]] = {
+    "experiments": Experiment,
+    "tunings": Tuning,
+    "shown": Shown,
+    "effort": Effort,
+}
 
 
 class Unacceptable(ValueError):
@@ -171,7 +259,7 @@ def parse(raw: dict[str, Any]) -> Config:
         raise Unacceptable(_explain(error)) from None
 
 
-def environment_options(experiment: Experiment, budget: dict[str, Any], key: str) -> dict[str, Any]:
+def environment_options(experiment: Experiment | Tuning, budget: dict[str, Any], key: str) -> dict[str, Any]:
     """All options of an experiment's environment at one of its budgets."""
     model = ENVIRONMENTS[experiment.environment.name]
     try:
@@ -219,10 +307,10 @@ def _is_tag(loc: tuple[int | str, ...], i: int) -> bool:
 def _known_keys(loc: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     here: type[BaseModel] = model
     for i, part in enumerate(loc[:-1]):
-        if part in ("experiments", "shown"):
-            here = Experiment if part == "experiments" else Shown
+        if part in ELEMENTS:
+            here = ELEMENTS[str(part)]
         elif _is_tag(loc, i):
             here = (ENVIRONMENTS if loc[i - 1] == "environment" else LEARNERS)[str(part)]
-        elif part in ("factors", "variants"):
+        elif part in ("factors", "variants", "times"):
             here = here.model_fields[str(part)].annotation  # type: ignore[assignment]
     return list(here.model_fields)

@@ -3,7 +3,7 @@
     V_h(x) = sum_a pi_h(a|x) ( r_h(x,a) + sum_x' P_h(x'|x,a) V_{h+1}(x') ),        W_h(x) likewise with g,
 
 from V_{H+1} = W_{H+1} = 0 down to h = 1, then the mean over mu0. All kernels read a :class:`Model` and write into
-arrays of the caller.
+arrays of the caller. They visit only the states that some policy can be in at step h: nothing else can matter.
 """
 
 from typing import NamedTuple
@@ -18,8 +18,16 @@ from nscmdp.path import Path
 TIE = 1e-12  # action values closer than this are the same
 
 
+class Reach(NamedTuple):
+    """Where a start from mu0 can lead, under any policy and any model of a path."""
+
+    states: NDArray[np.uint32]  # of step 0, of step 1, ...
+    steps: NDArray[np.int64]  # (H+1,): the states of step h are those from steps[h] to steps[h+1]
+    spans: NDArray[np.int64]  # (n,2): the stretches from one (layer,x) up to another that hold all of these
+
+
 class Model(NamedTuple):
-    """A CMDP as the kernels see it; ``layers`` is 1 where all steps share one layer."""
+    """A CMDP as the kernels see it; ``layers`` is 1 where all steps share one layer, else H."""
 
     successors: NDArray[np.uint32]  # (layers, S, A, M)
     probability: Array  # (layers, S, A, M)
@@ -27,6 +35,7 @@ class Model(NamedTuple):
     utility: Array  # (layers, S, A)
     mu0: Array  # (S,)
     horizon: int
+    reach: Reach
 
 
 class Drift(NamedTuple):
@@ -41,7 +50,8 @@ class Drift(NamedTuple):
 
 
 def model_of(cmdp: CMDP) -> Model:
-    return Model(cmdp.successors, cmdp.probability, cmdp.reward, cmdp.utility, cmdp.mu0, cmdp.H)
+    reach = reach_of(cmdp.successors, cmdp.mu0, cmdp.H)
+    return Model(cmdp.successors, cmdp.probability, cmdp.reward, cmdp.utility, cmdp.mu0, cmdp.H, reach)
 
 
 def empty_model(env: Path) -> Model:
@@ -53,7 +63,47 @@ def empty_model(env: Path) -> Model:
         np.empty(env.utility.shape[1:]),
         env.mu0,
         env.H,
+        reach_of(env.successors, env.mu0, env.H),
     )
+
+
+def reach_of(successors: NDArray[np.uint32], mu0: Array, horizon: int) -> Reach:
+    """A successor counts whatever its probability: so does the induction, which multiplies by it."""
+    layers, states = successors.shape[:2]
+    reached, steps = np.empty(horizon * states, np.uint32), np.zeros(horizon + 1, np.int64)
+    follow_all(successors, mu0, reached, steps)
+    reached = reached[: steps[-1]]
+    layer = np.repeat(np.arange(horizon) % layers, np.diff(steps))
+    found = np.unique(layer * states + reached)
+    jumps = np.flatnonzero(np.diff(found) > 1)
+    firsts, lasts = found[np.concatenate([[0], jumps + 1])], found[np.concatenate([jumps, [-1]])]
+    return Reach(reached, steps, np.column_stack([firsts, lasts + 1]))
+
+
+def everywhere(horizon: int, states: int) -> Reach:
+    """Every state at every step, for a model with a layer a step that is yet to be filled."""
+    return Reach(
+        np.tile(np.arange(states, dtype=np.uint32), horizon),
+        np.arange(horizon + 1) * states,
+        np.array([[0, horizon * states]]),
+    )
+
+
+@jit
+def follow_all(successors, mu0, reached, steps):
+    layers, states, actions, columns = successors.shape
+    here = mu0 > 0.0
+    for h in range(len(steps) - 1):
+        layer, end = h % layers, steps[h]
+        there = np.zeros(states, np.bool_)
+        for x in range(states):
+            if here[x]:
+                reached[end] = x
+                end += 1
+                for a in range(actions):
+                    for i in range(columns):
+                        there[successors[layer, x, a, i]] = True
+        steps[h + 1], here = end, there
 
 
 def drift_of(env: Path) -> Drift:
@@ -76,17 +126,21 @@ def find_leg(drift, k):
 
 @jit
 def mix(drift, k, model):
-    """Write the model of episode k."""
+    """Write the model of episode k, where it can be reached."""
     start, end, weight = find_leg(drift, k)
-    blend(drift.probability[start], drift.probability[end], weight, model.probability.ravel())
-    blend(drift.reward[start], drift.reward[end], weight, model.reward.ravel())
-    blend(drift.utility[start], drift.utility[end], weight, model.utility.ravel())
+    _, _, actions, columns = model.successors.shape
+    _, probability, reward, utility = flat_rows(model)
+    for first, last in model.reach.spans:
+        blend(drift.probability, start, end, weight, first * actions * columns, last * actions * columns, probability)
+        blend(drift.reward, start, end, weight, first * actions, last * actions, reward)
+        blend(drift.utility, start, end, weight, first * actions, last * actions, utility)
 
 
-@inlined
-def blend(first, last, weight, out):
-    for i in range(len(out)):
-        out[i] = (1.0 - weight) * first[i] + weight * last[i]
+@jit
+def blend(anchors, start, end, weight, first, last, out):
+    here, there, mixed = anchors[start, first:last], anchors[end, first:last], out[first:last]
+    for i in range(len(mixed)):
+        mixed[i] = (1.0 - weight) * here[i] + weight * there[i]
 
 
 @jit
@@ -107,17 +161,24 @@ def look_ahead(rows, columns, row, later):
     """Reward and utility of one row (h,x,a) and all that follows; ``later`` (S,2) holds V and W of the next step."""
     successors, probability, reward, utility = rows
     value, worth = reward[row], utility[row]
-    for i in range(row * columns, (row + 1) * columns):
+    first = np.uint64(row * columns)  # unsigned: a signed index is tested for counting from the end
+    for i in range(first, first + np.uint64(columns)):
         y = successors[i]
         value += probability[i] * later[y, 0]
         worth += probability[i] * later[y, 1]
     return value, worth
 
 
+@inlined
+def reachable(model, h):
+    """The states that step h can be in."""
+    return model.reach.states[model.reach.steps[h] : model.reach.steps[h + 1]]
+
+
 @jit
 def start_values(model, values):
     value, utility = 0.0, 0.0
-    for x in range(len(model.mu0)):
+    for x in reachable(model, 0):
         value += model.mu0[x] * values[x, 0]
         utility += model.mu0[x] * values[x, 1]
     return value, utility
@@ -129,13 +190,13 @@ def greedy(model, on_reward, on_utility, choice, values):
 
     Writes the deterministic policy ``choice`` (H,S) and uses ``values`` (2,S,2); returns its V and W.
     """
-    _, states, actions, columns = model.successors.shape
+    _, _, actions, columns = model.successors.shape
     rows = flat_rows(model)
     values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
         row = first_row(model, h)
         later, now = values[(h + 1) % 2], values[h % 2]
-        for x in range(states):
+        for x in reachable(model, h):
             best, second, picked, value, worth = -np.inf, -np.inf, 0, 0.0, 0.0
             for a in range(actions):
                 v, w = look_ahead(rows, columns, row + x * actions + a, later)
@@ -151,13 +212,13 @@ def greedy(model, on_reward, on_utility, choice, values):
 @jit
 def follow(model, choice, values):
     """V and W of the deterministic policy ``choice`` (H,S)."""
-    _, states, actions, columns = model.successors.shape
+    _, _, actions, columns = model.successors.shape
     rows = flat_rows(model)
     values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
         row = first_row(model, h)
         later, now = values[(h + 1) % 2], values[h % 2]
-        for x in range(states):
+        for x in reachable(model, h):
             now[x, 0], now[x, 1] = look_ahead(rows, columns, row + x * actions + choice[h, x], later)
     return start_values(model, values[0])
 
@@ -165,13 +226,13 @@ def follow(model, choice, values):
 @jit
 def expect(model, policy, values):
     """V and W of the stochastic policy ``policy`` (H,S,A)."""
-    _, states, actions, columns = model.successors.shape
+    _, _, actions, columns = model.successors.shape
     rows = flat_rows(model)
     values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
         row = first_row(model, h)
         later, now = values[(h + 1) % 2], values[h % 2]
-        for x in range(states):
+        for x in reachable(model, h):
             value, worth = 0.0, 0.0
             for a in range(actions):
                 if policy[h, x, a] > 0.0:

@@ -50,7 +50,9 @@ SCHEMAS = {
 }
 
 
-OPTIMA = pa.schema({"case": pa.string(), "episode": WHOLE, "value": FLOATS, "utility": FLOATS, "multiplier": FLOATS})
+BEST = ("value", "utility", "multiplier")  # of the constrained optimum
+REFERENCES = ("free", "uniform")  # the value of the best policy without a constraint, and of the uniform one
+OPTIMA = pa.schema({"case": pa.string(), "episode": WHOLE} | dict.fromkeys((*BEST, *REFERENCES), FLOATS))
 
 
 class Mismatch(ValueError):
@@ -74,13 +76,20 @@ def facts(spec: dict[str, Any]) -> dict[str, Any]:
     return {"specification": spec, "version": __version__}
 
 
-def simulate_batch(spec: dict[str, Any], seeds: list[int], output: File, optima: File | None = None) -> None:
-    """Simulate some seeds in every case; runs that are kept by windows need the optimum of every episode."""
+def simulate_batch(
+    spec: dict[str, Any], seeds: list[int], output: File, optima: File | None = None, tuned: File | None = None
+) -> None:
+    """Simulate some seeds in every case.
+
+    Runs that are kept by windows need the ``optima`` of every episode, those of the setting "tuned" the file of a
+    tuning.
+    """
+    learner = spec["learner"] if tuned is None else with_chosen_factors(spec["learner"], tuned)
     known = _rows_elsewhere(output)
     best = {} if optima is None else by_case(results.read(optima)[0])
     rows = []
     for case, made_from in spec["cases"].items():
-        key = run_key(spec, case)
+        key = run_key({**spec, "learner": learner}, case)
         missing = [seed for seed in seeds if (key, seed) not in known]
         env = environment(made_from) if missing else None
         for seed in seeds:
@@ -89,11 +98,22 @@ def simulate_batch(spec: dict[str, Any], seeds: list[int], output: File, optima:
                 print(f"{case} seed {seed}: taken from {file.name}", file=sys.stderr)
                 rows.append({**row, "case": case})
             else:
-                rows.append({"case": case, "key": key, **_simulate(env, spec, case, seed, best.get(case))})
+                rows.append({"case": case, "key": key, **_simulate(env, spec, learner, case, seed, best.get(case))})
     results.write(output, pa.Table.from_pylist(rows, schema=SCHEMAS[spec["keep"]]), facts(spec))
 
 
-def _simulate(env: Path, spec: dict[str, Any], case: str, seed: int, best: Array | None) -> dict[str, Any]:
+def with_chosen_factors(learner: dict[str, Any], tuned: File) -> dict[str, Any]:
+    """A learner of the setting "tuned" as one of the setting "scaled"."""
+    from nscmdp import tuning
+
+    factors = {name: value * learner["times"][name] for name, value in tuning.chosen_factors(tuned).items()}
+    rest = {key: value for key, value in learner.items() if key != "times"}
+    return {**rest, "setting": "scaled", "factors": factors}
+
+
+def _simulate(
+    env: Path, spec: dict[str, Any], learner: dict[str, Any], case: str, seed: int, best: Array | None
+) -> dict[str, Any]:
     began = time.monotonic()
     told = [began]
 
@@ -112,7 +132,7 @@ def _simulate(env: Path, spec: dict[str, Any], case: str, seed: int, best: Array
         windows=spec["windows"],
         solve=False,
         progress=progress,
-        **spec["learner"],
+        **learner,
     )
     row = {
         "seed": seed,
@@ -175,16 +195,16 @@ def solve_optimum(spec: dict[str, Any], output: File) -> None:
         began = time.monotonic()
         env = environment(made_from)
         asked = np.unique(np.concatenate([checkpoints(env.episodes, every, seed) for seed in seeds]))
-        best = optimum.along(env, asked)
-        columns = {"value": best[:, 0], "utility": best[:, 1], "multiplier": best[:, 2]}
-        rows.append({"case": case, "episode": asked, **columns})
+        best = dict(zip(BEST, optimum.along(env, asked).T, strict=True))
+        beside = optimum.references(env, asked) if spec["references"] else np.empty((0, 2))
+        rows.append({"case": case, "episode": asked, **best, **dict(zip(REFERENCES, beside.T, strict=True))})
         print(f"{case}: {len(asked)} optima, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
     results.write(output, pa.Table.from_pylist(rows, schema=OPTIMA), facts(spec))
 
 
 def by_case(table: pa.Table) -> dict[str, Array]:
     """A table of optima as case -> (n,3): value, utility and multiplier."""
-    columns = [results.cells(table, name) for name in ("value", "utility", "multiplier")]
+    columns = [results.cells(table, name) for name in BEST]
     return {case: np.column_stack(best) for case, *best in zip(table["case"].to_pylist(), *columns, strict=True)}
 
 

@@ -21,7 +21,20 @@ from numpy.typing import NDArray
 
 from nscmdp._compile import jit
 from nscmdp.cmdp import CMDP, Array
-from nscmdp.induction import Drift, Model, drift_of, empty_model, first_row, flat_rows, follow, greedy, mix, model_of
+from nscmdp.induction import (
+    Drift,
+    Model,
+    drift_of,
+    empty_model,
+    expect,
+    first_row,
+    flat_rows,
+    follow,
+    greedy,
+    mix,
+    model_of,
+    reachable,
+)
 from nscmdp.path import Path
 
 if TYPE_CHECKING:
@@ -107,8 +120,8 @@ def solve(model, rho, mixture, warm):
 @jit
 def share_by_state(model, mixture, share, occupancy, rising):
     """The Markov policy of the mixed occupancy measure, as the probability of the rising policy's action."""
-    _, states, actions, columns = model.successors.shape
-    for x in range(states):
+    _, _, actions, columns = model.successors.shape
+    for x in reachable(model, 0):
         occupancy[0, 0, x] = (1.0 - share) * model.mu0[x]
         occupancy[0, 1, x] = share * model.mu0[x]
     successors, probability, _, _ = flat_rows(model)
@@ -116,7 +129,7 @@ def share_by_state(model, mixture, share, occupancy, rising):
         first = first_row(model, h)
         here, there = occupancy[h % 2], occupancy[(h + 1) % 2]
         there[:] = 0.0
-        for x in range(states):
+        for x in reachable(model, h):
             total = here[0, x] + here[1, x]
             rising[h, x] = here[1, x] / total if total > 0.0 else 0.0
             for which in range(2):
@@ -139,6 +152,15 @@ def solve_along(drift, model, rho, episodes, mixture, out):
     return inductions
 
 
+@jit
+def refer_along(drift, model, episodes, choice, uniform, values, out):
+    """V of the best policy without a constraint and of the uniform one, at ``episodes``, into ``out`` (n,2)."""
+    for i in range(len(episodes)):
+        mix(drift, episodes[i], model)
+        out[i, 0], _ = greedy(model, 1.0, 0.0, choice, values)
+        out[i, 1], _ = expect(model, uniform, values)
+
+
 def constrained(cmdp: CMDP) -> Optimum:
     """The constrained optimum of one episode; raises :class:`Infeasible`."""
     model, pair = model_of(cmdp), mixture(cmdp.H, cmdp.S)
@@ -158,6 +180,15 @@ def along(env: Path, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
     if np.isnan(out[:, 0]).any():
         first = int(np.flatnonzero(np.isnan(out[:, 0]))[0])
         raise _infeasible(env.rho, out[first, 1], f" in episode {asked[first]}")
+    return out
+
+
+def references(env: Path, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
+    """(n,2): the best value without the constraint, and the uniform policy's."""
+    asked = np.asarray(episodes, dtype=np.int64)
+    out, uniform = np.empty((len(asked), 2)), np.full((env.H, env.S, env.A), 1 / env.A)
+    choice, values = np.zeros((env.H, env.S), np.int32), np.empty((2, env.S, 2))
+    refer_along(drift_of(env), empty_model(env), asked, choice, uniform, values, out)
     return out
 
 

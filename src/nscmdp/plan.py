@@ -3,6 +3,7 @@
 A case is an environment at one budget and number of episodes; a run is a learner in a case with one seed.
 """
 
+import hashlib
 import json
 import warnings
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path as File
 from typing import Any
 
 from nscmdp import algorithms, environments, optimum, sources
-from nscmdp.config import Config, Experiment, Unacceptable, environment_options, parse
+from nscmdp.config import TUNED, Config, Experiment, Tuning, Unacceptable, environment_options, parse
 from nscmdp.path import Path
 from nscmdp.problem import DoesNotFit, Problem
 from nscmdp.randomness import spell
@@ -19,7 +20,8 @@ from nscmdp.randomness import spell
 
 @dataclass(frozen=True)
 class Case:
-    experiment: Experiment
+    of: str  # an experiment or a tuning
+    environment: str
     budget: str  # "legs=4", or "default"
     options: dict[str, Any]
     episodes: int
@@ -30,12 +32,12 @@ class Case:
 
     @cached_property
     def env(self) -> Path:
-        return environments.make(self.experiment.environment.name, self.episodes, **self.options)
+        return environments.make(self.environment, self.episodes, **self.options)
 
     @cached_property
     def spec(self) -> dict[str, Any]:
         """All that makes the environment, and a hash of what it makes."""
-        named = {"name": self.experiment.environment.name, "episodes": self.episodes, "options": self.options}
+        named = {"name": self.environment, "episodes": self.episodes, "options": self.options}
         return {**named, "fingerprint": self.env.fingerprint()}
 
 
@@ -45,27 +47,78 @@ class Plan:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.cases = [case for experiment in config.experiments for case in _cases(experiment)]
+        self.runs = sum(
+            len(one.budgets) * len(one.episodes) * len(one.seed_list) * len(one.learners) for one in config.experiments
+        )
+        self.tuning_cases = [case for tuning in config.tunings for case in _tuning_cases(tuning)]
 
     def experiment(self, name: str) -> Experiment:
         return next(one for one in self.config.experiments if one.name == name)
 
-    def cases_of(self, experiment: str) -> list[Case]:
-        return [case for case in self.cases if case.experiment.name == experiment]
+    def tuning(self, name: str) -> Tuning:
+        return next(one for one in self.config.tunings if one.name == name)
 
-    def optimum_spec(self, experiment: str) -> dict[str, Any]:
-        chosen = self.experiment(experiment)
+    def cases_of(self, name: str) -> list[Case]:
+        """Those of an experiment or a tuning."""
+        return [case for case in (*self.cases, *self.tuning_cases) if case.of == name]
+
+    def optimum_spec(self, name: str) -> dict[str, Any]:
+        """Of an experiment or a tuning."""
+        tunings = [one.name for one in self.config.tunings]
+        chosen = self.tuning(name) if name in tunings else self.experiment(name)
+        seeds = self.config.effort.seed_list if isinstance(chosen, Tuning) else chosen.seed_list
         every = chosen.evaluate_every
         return {
-            "cases": {case.name: case.spec for case in self.cases_of(experiment)},
+            "cases": {case.name: case.spec for case in self.cases_of(name)},
             "evaluate_every": every,
-            "seeds": chosen.seed_list if every > 1 else [],  # every episode is every seed's
+            "seeds": seeds if every > 1 else [],  # every episode is every seed's
+            "references": isinstance(chosen, Tuning) or chosen.role == "grid_world",
             "sources": sources.optimum_digest(),
         }
 
+    def tuning_spec(self, tuning: str, algorithm: str, episodes: int) -> dict[str, Any]:
+        effort = self.config.effort
+        (case,) = [one for one in self.cases_of(tuning) if one.episodes == episodes]
+        return {
+            "case": case.spec,
+            "algorithm": algorithm,
+            "effort": effort.model_dump(mode="json"),
+            "seeds": effort.seed_list,
+            "evaluate_every": self.tuning(tuning).evaluate_every,
+            "sources": sources.tuning_digest(algorithm),
+        }
+
+    def tuning_files(self) -> list[tuple[str, str, int, str]]:
+        """(tuning, algorithm, episodes, file below the results folder) of every tuning job."""
+        return [
+            (case.of, algorithm, case.episodes, tuning_file(case.of, algorithm, case.episodes))
+            for case in self.tuning_cases
+            for algorithm in self.tuning(case.of).algorithms
+        ]
+
+    def tuned_by(self, experiment: str, learner: str) -> str | None:
+        """The file that holds a learner's factors, below the results folder; None where they are its own."""
+        chosen = self.experiment(experiment)
+        specification = self._learner(chosen, learner)
+        if specification["setting"] != TUNED:
+            return None
+        tuning = self.tuning(str(chosen.tuning))
+        return tuning_file(tuning.name, specification["algorithm"], tuning.episodes)
+
+    @staticmethod
+    def _learner(experiment: Experiment, learner: str) -> dict[str, Any]:
+        return next(one.specification for one in experiment.learners if one.name == learner)
+
     def run_spec(self, experiment: str, learner: str) -> dict[str, Any]:
         chosen = self.experiment(experiment)
-        specification = next(one.specification for one in chosen.learners if one.name == learner)
+        specification = self._learner(chosen, learner)
+        tuned = {}
+        if specification["setting"] == TUNED:
+            tuning = self.tuning(str(chosen.tuning))
+            made_from = self.tuning_spec(tuning.name, specification["algorithm"], tuning.episodes)
+            tuned = {"tuning": hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()[:16]}
         return {
+            **tuned,
             "cases": {case.name: case.spec for case in self.cases_of(experiment)},
             "learner": specification,
             "evaluate_every": chosen.evaluate_every,
@@ -98,9 +151,17 @@ class Plan:
                 environments.make(**shown.specification)
             except ValueError as error:
                 raise Unacceptable(f"config: shown[{number}]: {error}") from None
+        for number, tuning in enumerate(self.config.tunings):
+            for case in self.cases_of(tuning.name):
+                _check_environment(case, f"tunings[{number}]")
         for number, experiment in enumerate(self.config.experiments):
-            for case in (case for case in self.cases if case.experiment is experiment):
-                _check_case(case, f"experiments[{number}]")
+            for case in self.cases_of(experiment.name):
+                _check_environment(case, f"experiments[{number}]")
+                _check_learners(case, experiment, f"experiments[{number}]")
+
+
+def tuning_file(tuning: str, algorithm: str, episodes: int) -> str:
+    return f"tuning/{tuning}/{algorithm}/K={episodes}.parquet"
 
 
 def make(raw: dict[str, Any]) -> Plan:
@@ -118,8 +179,17 @@ def _cases(experiment: Experiment) -> list[Case]:
     for number, budget in enumerate(experiment.budgets):
         options = environment_options(experiment, budget, f"{experiment.name}.budgets[{number}]")
         slug = ",".join(f"{key}={_slug(value)}" for key, value in budget.items()) or "default"
-        cases += [Case(experiment, slug, options, episodes) for episodes in experiment.episodes]
+        cases += [
+            Case(experiment.name, experiment.environment.name, slug, options, episodes)
+            for episodes in experiment.episodes
+        ]
     return cases
+
+
+def _tuning_cases(tuning: Tuning) -> list[Case]:
+    options = environment_options(tuning, {}, f"{tuning.name}.environment")
+    name = tuning.environment.name
+    return [Case(tuning.name, name, "default", options, episodes) for episodes in (tuning.episodes, *tuning.checks)]
 
 
 def _slug(value: Any) -> str:
@@ -128,7 +198,7 @@ def _slug(value: Any) -> str:
     )
 
 
-def _check_case(case: Case, key: str) -> None:
+def _check_environment(case: Case, key: str) -> None:
     try:
         env = case.env
     except ValueError as error:
@@ -141,12 +211,19 @@ def _check_case(case: Case, key: str) -> None:
             raise Unacceptable(
                 f"config: {key}.environment = {json.dumps(case.options)} is infeasible: {error}"
             ) from None
-    for learner in case.experiment.learners:
+
+
+def _check_learners(case: Case, experiment: Experiment, key: str) -> None:
+    env = case.env
+    for learner in experiment.learners:
         with warnings.catch_warnings():
             warnings.simplefilter("error", DoesNotFit)
             try:
                 chosen = learner.specification
                 problem = Problem.of(env, chosen.pop("told"), chosen.pop("told_for"))
+                if chosen["setting"] == TUNED:  # with which factors, only tuning will tell
+                    warnings.simplefilter("ignore", DoesNotFit)
+                    chosen = {"algorithm": chosen["algorithm"], "setting": "scaled", "variants": chosen["variants"]}
                 algorithms.make(problem=problem, **chosen)
             except DoesNotFit as error:
                 where = f"config: {key}.episodes = {case.episodes} is too small for {learner.name}"

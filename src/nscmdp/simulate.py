@@ -21,7 +21,17 @@ from numpy.typing import NDArray
 from nscmdp import algorithms, optimum
 from nscmdp._compile import borrowed, expanded, inlined, jit
 from nscmdp.cmdp import Array
-from nscmdp.induction import drift_of, empty_model, find_leg, first_row, flat_rows, look_ahead, mix, start_values
+from nscmdp.induction import (
+    drift_of,
+    empty_model,
+    find_leg,
+    first_row,
+    flat_rows,
+    look_ahead,
+    mix,
+    reachable,
+    start_values,
+)
 from nscmdp.operations import act, begin_episode, end_of_episode, learn, policy
 from nscmdp.path import Path
 from nscmdp.problem import Problem
@@ -47,13 +57,13 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
 @jit
 def value_of(model, learner, probabilities, scratch):
     """V and W of the policy that a learner plays in this episode, by backward induction."""
-    _, states, actions, columns = model.successors.shape
+    _, _, actions, columns = model.successors.shape
     rows = flat_rows(model)
     scratch[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
         row = first_row(model, h)
         later, now = scratch[(h + 1) % 2], scratch[h % 2]
-        for x in range(states):
+        for x in reachable(model, h):
             policy(learner, h, x, probabilities)
             value, worth = 0.0, 0.0
             for a in range(actions):

@@ -59,6 +59,12 @@ def run_digest(algorithm: str) -> str:
     return digest("nscmdp.simulate", f"nscmdp.algorithms.{algorithm}")
 
 
+def tuning_digest(algorithm: str) -> str:
+    """Decides, with the environment and the effort, what tuning picks."""
+    rule = (PACKAGE / "tuning.py").read_bytes()
+    return hashlib.sha256(run_digest(algorithm).encode() + rule).hexdigest()[:16]
+
+
 def optimum_digest() -> str:
     """Decides, with the environment, the numbers of an optimum."""
     return digest("nscmdp.optimum", "nscmdp.randomness")

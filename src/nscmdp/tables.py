@@ -65,16 +65,21 @@ def _runs(plan: Plan, experiment: str, folder: File) -> pd.DataFrame:
     if plan.experiment(experiment).keep == "windows":
         return runs
     optima = _optima(plan, experiment, folder)
-    best = [optima[case].loc[episodes].to_numpy() for case, episodes in zip(runs["case"], runs["episode"], strict=True)]
-    rows = zip(runs["value"], runs["worth"], best, runs["rho"], strict=True)
-    return runs.join(pd.DataFrame([jobs.compare(*row) for row in rows]))
+    best = [optima[case].loc[episodes] for case, episodes in zip(runs["case"], runs["episode"], strict=True)]
+    optimal = [table[[*jobs.BEST]].to_numpy() for table in best]
+    rows = zip(runs["value"], runs["worth"], optimal, runs["rho"], strict=True)
+    compared = runs.join(pd.DataFrame([jobs.compare(*row) for row in rows]))
+    return compared.assign(uniform_value=[table["uniform"].to_numpy() for table in best])
 
 
 def _optima(plan: Plan, experiment: str, folder: File) -> dict[str, pd.DataFrame]:
     table = read_expected(folder / f"environments/{experiment}.parquet", plan.optimum_spec(experiment))
-    episodes = results.cells(table, "episode")
-    best = jobs.by_case(table)
-    return {case: pd.DataFrame(best[case], index=k) for case, k in zip(best, episodes, strict=True)}
+    rows = table.to_pandas().set_index("case")
+    columns = [*jobs.BEST, "uniform"]
+    return {
+        case: pd.DataFrame({name: row[name] if len(row[name]) else np.nan for name in columns}, index=row["episode"])
+        for case, row in rows.iterrows()
+    }
 
 
 def read_expected(file: File, spec: dict[str, Any]) -> pa.Table:
@@ -96,7 +101,7 @@ def _curves(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _exact(runs: pd.DataFrame) -> pd.DataFrame:
-    cells = ["episode", "weight", "value", "worth", *jobs.COMPARED]
+    cells = ["episode", "weight", "value", "worth", *jobs.COMPARED, *({"uniform_value"} & {*runs.columns})]
     return _long(runs[[*KEYS, "B", "seed", "horizon", "rho", *cells]], cells)
 
 

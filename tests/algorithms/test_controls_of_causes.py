@@ -8,6 +8,7 @@ from test_triple_q import SEED, Listing, algorithm_1, close, iota_of
 
 from helpers import World, evaluate, facts, random_path
 from nscmdp import algorithms, environments, optimum, simulate
+from nscmdp.algorithms._triple_q import settled
 from nscmdp.problem import Problem
 
 CROSSED = {
@@ -80,7 +81,7 @@ def test_algorithm_1_crossed_with_triple_q_does_what_the_listing_says(small, set
         values.append(evaluate(small.at(k), plain.policy()))
         plain.play_episode()
     run = simulate.run(small, "nonstationary_triple_q", setting, SEED, factors=factors, variants=variants, solve=False)
-    table, memory = run.learner.table, run.learner.memory
+    table, memory = settled(run.learner), run.learner.memory
     assert run.learner.frame == plain.c.L < small.episodes
     close(table[:, :, 0], plain.Q)
     close(table[:, :, 1], plain.C)

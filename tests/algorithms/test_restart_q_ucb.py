@@ -8,7 +8,7 @@ import pytest
 
 from helpers import World, evaluate, facts, random_path, variation_by_definition
 from nscmdp import environments, simulate
-from nscmdp.algorithms.restart_q_ucb import stage_ends
+from nscmdp.algorithms.restart_q_ucb import settled, stage_ends
 from nscmdp.cmdp import CMDP
 from nscmdp.randomness import stream
 
@@ -122,7 +122,7 @@ def test_the_learner_does_what_the_listing_says(request, world, setting, factors
     )
     assert run.learner.epoch == plain.epoch
     if env.episodes % plain.epoch:
-        Q, N, stage_n, stage_sum = np.moveaxis(run.learner.table, 2, 0)
+        Q, N, stage_n, stage_sum = np.moveaxis(settled(run.learner), 2, 0)
         np.testing.assert_allclose(Q, plain.Q, rtol=1e-9)
         np.testing.assert_array_equal(N, plain.N)
         np.testing.assert_array_equal(stage_n, plain.Nc)
@@ -148,7 +148,7 @@ def test_known_local_budgets_keep_estimates_higher():
         run = simulate.run(
             env, "restart_q_ucb", "scaled", SEED, None, factors=factors, variants={"local_budgets": local_budgets}
         )
-        np.testing.assert_allclose(run.learner.table[:, :, 0], plain.Q, rtol=1e-9)
+        np.testing.assert_allclose(settled(run.learner)[:, :, 0], plain.Q, rtol=1e-9)
         assert (plain.Q[0] < env.H).any()
         tables.append(plain.Q)
     assert tables[1][0].mean() > tables[0][0].mean()
@@ -167,7 +167,7 @@ def test_the_utility_is_never_looked_at(small):
 
     other = environments.path([opposite(anchor) for anchor in small.anchors], list(small.knots), name="small")
     runs = [simulate.run(env, "restart_q_ucb", "scaled", SEED, solve=False) for env in (small, other)]
-    np.testing.assert_array_equal(runs[0].learner.table, runs[1].learner.table)
+    np.testing.assert_array_equal(*(settled(run.learner) for run in runs))
     np.testing.assert_array_equal(runs[0].reward, runs[1].reward)
     assert not np.array_equal(runs[0].utility, runs[1].utility)
 
@@ -249,7 +249,7 @@ def test_the_freedman_bonus_does_what_its_listing_says(small, setting, factors, 
     assert run.learner.epoch == plain.epoch < small.episodes
     np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-9)
     if small.episodes % plain.epoch:
-        np.testing.assert_allclose(run.learner.table[:, :, 0], plain.Q, rtol=1e-9)
+        np.testing.assert_allclose(settled(run.learner)[:, :, 0], plain.Q, rtol=1e-9)
         np.testing.assert_allclose(run.learner.reference, plain.V_ref, rtol=1e-9)
     if "reference" in factors:
         assert plain.frozen

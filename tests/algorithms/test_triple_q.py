@@ -8,7 +8,7 @@ import pytest
 
 from helpers import World, evaluate, facts, random_path
 from nscmdp import algorithms, environments, induction, simulate
-from nscmdp.algorithms._triple_q import hoeffding, iota
+from nscmdp.algorithms._triple_q import hoeffding, iota, settled
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
 
@@ -261,7 +261,7 @@ def test_the_learner_does_what_the_listing_says(request, world, algorithm, setti
             values.append(evaluate(env.at(k), plain.policy()))
         earned.append(plain.play_episode())
     run = simulate.run(env, algorithm, setting, SEED, factors=factors, variants=variants, solve=False)
-    table, memory = run.learner.table, run.learner.memory
+    table, memory = settled(run.learner), run.learner.memory
     assert run.learner.frame == plain.c.L
     close(table[:, :, 0], plain.Q)
     close(table[:, :, 1], plain.C)
@@ -336,7 +336,7 @@ def test_a_budget_below_one_counts_as_one():
 def test_a_first_visit_forgets_the_initial_value(small):
     """alpha_1 = 1: an entry visited once holds exactly r + V + b_1 + 2 H b~."""
     run = simulate.run(small, "nonstationary_triple_q", "literal", SEED, None)
-    visits, Q = run.learner.table[-1, :, 2], run.learner.table[-1, :, 0]
+    visits, Q = settled(run.learner)[-1, :, 2], settled(run.learner)[-1, :, 0]
     once = visits == 1
     assert once.any()
     r = np.array([anchor.r[-1] for anchor in small.anchors])[:, once]

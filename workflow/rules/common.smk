@@ -5,7 +5,8 @@ from nscmdp import environments, sources
 BATCH = "{experiment}/{learner}/seeds={seeds}"
 TABLES = ["curves.parquet", "exact.parquet", "traces.parquet", "summary.csv"]
 ALGORITHMS = sorted(
-    {learner.algorithm for case in plan.cases for learner in case.experiment.learners}
+    {learner.algorithm for e in plan.config.experiments for learner in e.learners}
+    | {algorithm for _, algorithm, _, _ in plan.tuning_files()}
 )
 EXPERIMENTS = [experiment.name for experiment in plan.config.experiments]
 GRID_WORLDS = [e.name for e in plan.config.experiments if e.role == "grid_world"]
@@ -30,6 +31,9 @@ wildcard_constraints:
     experiment=r"[^/]+",
     learner=r"[^/]+",
     seeds=r"[\d,-]+",
+    tuning=r"[^/]+",
+    algorithm=r"[^/]+",
+    episodes=r"\d+",
 
 
 def run_specification(wildcards):
@@ -50,6 +54,18 @@ def optima_of_windows(wildcards):
     )
 
 
+def tuned_by(wildcards):
+    """Learners of the setting "tuned" wait for the tuning that chooses their factors."""
+    file = plan.tuned_by(wildcards.experiment, wildcards.learner)
+    return f"{RESULTS}/{file}" if file else []
+
+
+def tuning_specification(wildcards):
+    return json.dumps(
+        plan.tuning_spec(wildcards.tuning, wildcards.algorithm, int(wildcards.episodes))
+    )
+
+
 def experiment_files(wildcards):
     return {
         "optima": f"{RESULTS}/environments/{wildcards.experiment}.parquet",
@@ -67,6 +83,6 @@ def role_tables(*roles):
 def experiment_config(wildcards):
     """The configuration with this one experiment alone: others may change without touching its tables."""
     chosen = plan.experiment(wildcards.experiment)
-    return plan.config.model_copy(update={"experiments": [chosen]}).model_dump_json(
-        exclude_unset=True
-    )
+    tunings = [one for one in plan.config.tunings if one.name == chosen.tuning]
+    alone = {"experiments": [chosen], "tunings": tunings, "shown": []}
+    return plan.config.model_copy(update=alone).model_dump_json(exclude_unset=True)

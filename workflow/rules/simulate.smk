@@ -1,6 +1,7 @@
 rule simulate:
     input:
         optima=optima_of_windows,
+        tuned=tuned_by,
     output:
         f"{RESULTS}/simulations/{BATCH}.parquet",
     log:
@@ -17,4 +18,4 @@ rule simulate:
     message:
         "Simulating {wildcards.learner} on {wildcards.experiment}, seeds {wildcards.seeds}"
     shell:
-        "nscmdp simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} --optima {input.optima:q} 2> {log:q}"
+        "nscmdp simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} --optima {input.optima:q} --tuned {input.tuned:q} 2> {log:q}"

@@ -4,10 +4,12 @@ A new algorithm is a new file ``NAME.py`` with
 
     TITLE                    what figures and tables call it
     SETTINGS                 the named choices of constants it offers: "literal", "authors", "scaled"
+    RANGES                   the factors that tuning chooses, with the least and the largest it tries
     Factors                  a frozen dataclass: the factors of the setting "scaled", each with a default
     Variants                 a frozen dataclass: named departures from the printed listing, each off by default
     learner(problem, setting, factors, variants)
                              the learner's state: a NamedTuple for which the operations are implemented
+    CONSTRAINED = False      where it never looks at the utility
 
 Files that begin with an underscore hold what several algorithms share.
 """
@@ -63,6 +65,11 @@ def _chosen(options: type, given: dict[str, Any], complaint: str) -> Any:
         if hints[name] is float and not 0 <= value < float("inf"):
             raise ValueError(f"{name} = {value!r}, expected a number from 0 on")
     return options(**given)
+
+
+def constrained(algorithm: str) -> bool:
+    """Does it look at the utility?"""
+    return getattr(module(algorithm), "CONSTRAINED", True)
 
 
 def state_bytes(learner: Any) -> int:

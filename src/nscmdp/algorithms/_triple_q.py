@@ -10,6 +10,9 @@
 Q_h(x,.) changes only on visits to (h,x), Z only at frame ends, where Algorithm 1 resets everything: V_h(x) read when x
 is visited is the V_h(x) that its listing stored at the visit before. So no table of V and W is kept; under the other
 frame-end rules V and W are those of the tables and the Z of the day.
+
+A frame's end touches no table: an entry stores its visits plus what ``memory[BASE]`` was, BASE then grows past all of
+them, and the next visit to (h,x) finds them below it and applies the frame-end rule as often as it was due.
 """
 
 from typing import NamedTuple
@@ -17,12 +20,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nscmdp._compile import jit
 from nscmdp.cmdp import Array
 from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy, restart
 from nscmdp.problem import Problem
 
 Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
-Z, CBAR, EXPLORE, EPISODE, FRAME, ETA, TARGET, OFFSET = 0, 1, 2, 3, 4, 5, 6, 7  # slots of the memory
+Z, CBAR, EXPLORE, EPISODE, FRAME, ETA, TARGET, OFFSET, BASE = 0, 1, 2, 3, 4, 5, 6, 7, 8  # slots of the memory
 
 FULL = 0  # every entry back to its initial value (Algorithm 1)
 BUMP = 1  # Q + bump; where Q >= cap_q Q_0 or C >= cap_c C_0, back to the initial values Q_0, C_0 (Triple-Q)
@@ -40,13 +44,14 @@ class Arm(NamedTuple):
 
 
 class TripleQ(NamedTuple):
-    table: Array  # (H, S, 3, A): Q, C and the visits N, which one visit reads together
+    table: Array  # (H, S, 3, A): Q, C and BASE + the visits N, which one visit reads together
     initial: Array  # (H, 2): what Q and C start from
     rate: Array  # (L+2,): alpha_t
     bonus_q: Array  # (L+2,): b_t for Q
     bonus_c: Array
-    memory: Array  # Z, the sum of C_1 over the frame, the share of exploration, episodes so far, then one of the arms
+    memory: Array  # Z, the sum of C_1 over the frame, the share of exploration, episodes so far, an arm, BASE
     arms: Array  # (n, 4): L, eta, rho + eps and 2 H b~ to choose from; one alone but for a bandit over bandits
+    stride: float  # BASE grows by this: more than the visits of any frame
     rule: int  # the frame-end rule
     bump: float
     cap_q: float
@@ -106,6 +111,9 @@ def triple_q(
     """The learner before its first episode; ``explore`` is (share at first, decay, every so many episodes, floor)."""
     if min(arm.eta for arm in arms) <= 0:
         raise ValueError(f"eta = {min(arm.eta for arm in arms)}, expected a positive number")
+    if len(arms) > 1 and rule != "full":
+        raise ValueError(f"rule = {rule!r} with {len(arms)} arms: a restart forgets everything, expected 'full'")
+    longest = max(arm.frame for arm in arms)
     table = np.zeros((problem.H, problem.S, 3, problem.A))
     initial = np.ascontiguousarray(np.stack([initial_q, initial_c], axis=1))
     table[:, :, :N] = initial[:, None, :, None]
@@ -114,11 +122,12 @@ def triple_q(
     return TripleQ(
         table,
         initial,
-        (chi + 1) / (chi + visits(max(arm.frame for arm in arms))),
+        (chi + 1) / (chi + visits(longest)),
         bonus_q,
         bonus_c,
-        np.concatenate([[0.0, 0.0, start, 0.0], choices[0]]),
+        np.concatenate([[0.0, 0.0, start, 0.0], choices[0], [0.0]]),
         choices,
+        longest + 2.0,
         RULES[rule],
         bump,
         cap_q,
@@ -184,8 +193,38 @@ def _(learner, u):
     pass
 
 
+@jit
+def settle(table, h, learner):
+    """Apply the frame-end rule to the table (3,A) of one (h,x), once a frame that ended since its last visit."""
+    q0, c0 = learner.initial[h, 0], learner.initial[h, 1]
+    missed = int(learner.memory[BASE] / learner.stride) - int(table[N, 0] / learner.stride)
+    for a in range(table.shape[1]):
+        table[N, a] = learner.memory[BASE]
+        if learner.rule == FULL:
+            table[Q, a], table[C, a] = q0, c0
+        elif learner.rule == BUMP:
+            for _ in range(missed):
+                table[Q, a] += learner.bump
+                if table[Q, a] >= learner.cap_q * q0 or table[C, a] >= learner.cap_c * c0:
+                    table[Q, a] = q0
+                    if not learner.keep_c:
+                        table[C, a] = c0
+
+
+def settled(learner: TripleQ) -> Array:
+    """The table with every frame's end applied and plain visits."""
+    table = learner.table.copy()
+    for h, x in np.ndindex(*table.shape[:2]):
+        if table[h, x, N, 0] < learner.memory[BASE]:
+            settle(table[h, x], h, learner)
+    table[:, :, N] -= learner.memory[BASE]
+    return table
+
+
 @implements(act, TripleQ)
 def _(learner, h, x, u):
+    if learner.table[h, x, N, 0] < learner.memory[BASE]:
+        settle(learner.table[h, x], h, learner)
     weight = learner.memory[Z] / learner.memory[ETA]
     actions = learner.table.shape[3]
     best, ties, action, v, w = -np.inf, 0, 0, 0.0, 0.0
@@ -213,7 +252,7 @@ def _(learner, h, x, u):
 @implements(learn, TripleQ)
 def _(learner, h, x, a, r, g, y, v, w):
     learner.table[h, x, N, a] += 1.0
-    t = int(learner.table[h, x, N, a])
+    t = int(learner.table[h, x, N, a] - learner.memory[BASE])
     alpha = learner.rate[t]
     if h == 0 and learner.before:
         learner.memory[CBAR] += learner.table[h, x, C, a]
@@ -236,26 +275,13 @@ def _(learner):
         z = 0.0 if learner.forget else memory[Z]
         memory[Z] = max(0.0, z + memory[TARGET] - memory[CBAR] / memory[FRAME])
         memory[CBAR] = 0.0
-        horizon, states, _, actions = learner.table.shape
-        for h in range(horizon):
-            q0, c0 = learner.initial[h, 0], learner.initial[h, 1]
-            for x in range(states):
-                for a in range(actions):
-                    learner.table[h, x, N, a] = 0.0
-                    if learner.rule == FULL:
-                        learner.table[h, x, Q, a] = q0
-                        learner.table[h, x, C, a] = c0
-                    elif learner.rule == BUMP:
-                        learner.table[h, x, Q, a] += learner.bump
-                        high_q = learner.table[h, x, Q, a] >= learner.cap_q * q0
-                        if high_q or learner.table[h, x, C, a] >= learner.cap_c * c0:
-                            learner.table[h, x, Q, a] = q0
-                            if not learner.keep_c:
-                                learner.table[h, x, C, a] = c0
+        memory[BASE] += learner.stride
 
 
 @implements(policy, TripleQ)
 def _(learner, h, x, probabilities):
+    if learner.table[h, x, N, 0] < learner.memory[BASE]:
+        settle(learner.table[h, x], h, learner)
     weight = learner.memory[Z] / learner.memory[ETA]
     actions = learner.table.shape[3]
     best, ties = -np.inf, 0
@@ -279,10 +305,4 @@ def _(learner, arm):
         learner.memory[Z] = 0.0
     learner.memory[CBAR] = 0.0
     learner.memory[EPISODE] = 0.0
-    horizon, states, _, actions = learner.table.shape
-    for h in range(horizon):
-        for x in range(states):
-            for a in range(actions):
-                learner.table[h, x, Q, a] = learner.initial[h, 0]
-                learner.table[h, x, C, a] = learner.initial[h, 1]
-                learner.table[h, x, N, a] = 0.0
+    learner.memory[BASE] += learner.stride

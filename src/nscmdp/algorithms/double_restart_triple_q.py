@@ -27,6 +27,17 @@ from nscmdp.problem import Problem
 
 TITLE = "Algorithm 2: Double Restart Non-stationary Triple-Q"
 SETTINGS = ("literal", "scaled")
+RANGES = {  # where tuning looks, on a logarithmic scale
+    "bonus": (1e-4, 0.03),
+    "btilde": (1e-4, 1.0),
+    "epsilon": (0.1, 10.0),
+    "eta": (0.03, 100.0),
+    "frame": (1.0, 300.0),
+    "initial": (0.2, 1.0),
+    "budgets": (0.1, 10.0),
+    "epoch": (0.3, 3.0),
+    "rate": (0.3, 3.0),
+}
 LADDER = (1, 4, 16, 64)  # frames of W / these, for the variant arms = "frames"
 
 

@@ -17,6 +17,14 @@ from nscmdp.problem import Problem
 
 TITLE = "Algorithm 3: primal-dual LSVI with restarts"
 SETTINGS = ("literal", "scaled")
+RANGES = {  # where tuning looks, on a logarithmic scale
+    "beta": (1e-4, 0.1),
+    "ridge": (0.01, 1.0),
+    "alpha": (0.1, 10.0),
+    "eta": (0.1, 10.0),
+    "xi": (0.1, 1.0),
+    "frame": (1.0, 300.0),
+}
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,14 @@ from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1: Non-stationary Triple-Q"
 SETTINGS = ("literal", "authors", "scaled")
+RANGES = {  # where tuning looks, on a logarithmic scale
+    "bonus": (1e-4, 0.03),
+    "btilde": (1e-4, 1.0),
+    "epsilon": (0.1, 10.0),
+    "eta": (0.03, 100.0),
+    "frame": (1.0, 300.0),
+    "initial": (0.2, 1.0),
+}
 
 
 @dataclass(frozen=True)

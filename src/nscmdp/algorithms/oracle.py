@@ -19,6 +19,7 @@ from nscmdp.problem import Problem
 
 TITLE = "oracle"
 SETTINGS = ("literal",)
+RANGES: dict[str, tuple[float, float]] = {}
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,14 @@ from nscmdp.problem import Problem
 
 TITLE = "PROPD-PPO (model-based, reconstructed)"
 SETTINGS = ("literal", "scaled")
+RANGES = {  # where tuning looks, on a logarithmic scale
+    "alpha": (1.0, 1000.0),
+    "beta": (1e-4, 0.1),
+    "window": (0.1, 10.0),
+    "restart": (0.1, 10.0),
+    "eta": (0.1, 10.0),
+    "most": (0.1, 1.0),
+}
 CONFIDENCE = 0.05  # p
 RIDGE = 1.0  # what is added to every count
 

@@ -37,10 +37,13 @@ from nscmdp.problem import Problem
 
 TITLE = "RestartQ-UCB (no constraint)"
 SETTINGS = ("literal", "authors", "scaled")
+RANGES = {"bonus": (1e-4, 1.0), "frame": (0.1, 10.0), "initial": (0.2, 1.0)}  # where tuning looks, logarithmic
+CONSTRAINED = False
 CONFIDENCE = 0.05  # p
 
 Q, N, STAGE_N, STAGE_SUM = 0, 1, 2, 3  # rows of the table of one (h,x)
 REF, REF2, STAGE_R, STAGE_ADV, STAGE_ADV2 = 0, 1, 2, 3, 4  # and of its table of advantages
+EPISODE, BASE = 0, 1  # slots of the clock
 
 
 @dataclass(frozen=True)
@@ -63,12 +66,12 @@ class Variants:
 
 
 class RestartQ(NamedTuple):
-    table: Array  # (H, S, 4, A): Q, visits in the epoch, visits in the stage, the stage's sum of r + V
+    table: Array  # (H, S, 4, A): Q, base + visits in the epoch, visits in the stage, the stage's sum of r + V
     initial: Array  # (H,)
     stage_ends: NDArray[np.bool_]  # (epoch + 1,): is the t-th visit the last of a stage?
     bonus: Array  # (epoch + 1,): by the visits of the stage
     drift: Array  # (epochs,): 2 b_Delta of each epoch
-    clock: NDArray[np.int64]  # episodes so far
+    clock: NDArray[np.int64]  # episodes so far, and a base for counts that makes those of past epochs lie below it
     advantage: Array  # (H, S, 5, A) for the Freedman bonus: sums that it needs, of V_ref, V - V_ref and r
     reference: Array  # (H+1, S) for the Freedman bonus: V_ref
     epoch: int
@@ -117,7 +120,7 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
         stage_ends(H, epoch),
         bonus,
         drift,
-        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
         np.zeros((H if freedman else 0, problem.S, 5, problem.A)),
         np.append(initial, 0.0)[:, None].repeat(problem.S if freedman else 0, axis=1),
         epoch,
@@ -146,8 +149,34 @@ def _(learner, u):
     pass
 
 
+@jit
+def settle(learner, h, x):
+    """Forget what (h,x) holds of past epochs."""
+    for a in range(learner.table.shape[3]):
+        learner.table[h, x, Q, a] = learner.initial[h]
+        learner.table[h, x, N, a] = learner.clock[BASE]
+        learner.table[h, x, STAGE_N, a] = 0.0
+        learner.table[h, x, STAGE_SUM, a] = 0.0
+    if learner.freedman:
+        learner.advantage[h, x] = 0.0
+        learner.reference[h, x] = learner.initial[h]
+
+
+def settled(learner: RestartQ) -> Array:
+    """The table with past epochs forgotten and plain visits."""
+    table = learner.table.copy()
+    h, x = np.nonzero(table[:, :, N, 0] < learner.clock[BASE])
+    table[h, x] = 0.0
+    table[h, x, Q] = learner.initial[h, None]
+    table[h, x, N] = learner.clock[BASE]
+    table[:, :, N] -= learner.clock[BASE]
+    return table
+
+
 @implements(act, RestartQ)
 def _(learner, h, x, u):
+    if learner.table[h, x, N, 0] < learner.clock[BASE]:
+        settle(learner, h, x)
     actions = learner.table.shape[3]
     best, ties, action = -np.inf, 0, 0
     for a in range(actions):
@@ -174,7 +203,7 @@ def _(learner, h, x, a, r, g, y, v, w):
     learner.table[h, x, N, a] += 1.0
     learner.table[h, x, STAGE_N, a] += 1.0
     learner.table[h, x, STAGE_SUM, a] += paid + v
-    if learner.stage_ends[int(learner.table[h, x, N, a])]:
+    if learner.stage_ends[int(learner.table[h, x, N, a]) - learner.clock[BASE]]:
         end_stage(learner, h, x, a)
     if learner.freedman:
         freeze_reference(learner, h, x)
@@ -184,7 +213,7 @@ def _(learner, h, x, a, r, g, y, v, w):
 def end_stage(learner, h, x, a):
     """Q_h <- the least of itself and of what the stage's visits say"""
     n = learner.table[h, x, STAGE_N, a]
-    drift = learner.drift[learner.clock[0] // learner.epoch]
+    drift = learner.drift[learner.clock[EPISODE] // learner.epoch]
     estimate = learner.table[h, x, STAGE_SUM, a] / n + learner.bonus[int(n)] + drift
     if learner.freedman:
         estimate = min(estimate, by_advantage(learner, h, x, a) + 2.0 * drift)
@@ -207,7 +236,7 @@ def note_advantage(learner, h, x, a, paid, y, v):
 def by_advantage(learner, h, x, a):
     """mean of r + mu_ref/N + mu/n + b of the stage that ends, whose sums start again"""
     sums, H, iota = learner.advantage[h, x], learner.table.shape[0], learner.iota
-    n, visits = learner.table[h, x, STAGE_N, a], learner.table[h, x, N, a]
+    n, visits = learner.table[h, x, STAGE_N, a], learner.table[h, x, N, a] - learner.clock[BASE]
     ref, advantage = sums[REF, a] / visits, sums[STAGE_ADV, a] / n
     var_ref = max(sums[REF2, a] / visits - ref**2, 0.0)
     var = max(sums[STAGE_ADV2, a] / n - advantage**2, 0.0)
@@ -223,7 +252,7 @@ def freeze_reference(learner, h, x):
     """V_ref_h(x) <- V_h(x) at the visit to x that makes N0 of them"""
     visits, best = 0.0, -np.inf
     for a in range(learner.table.shape[3]):
-        visits += learner.table[h, x, N, a]
+        visits += learner.table[h, x, N, a] - learner.clock[BASE]
         best = max(best, learner.table[h, x, Q, a])
     if visits >= learner.freeze > visits - 1.0:
         learner.reference[h, x] = best
@@ -231,29 +260,15 @@ def freeze_reference(learner, h, x):
 
 @implements(end_of_episode, RestartQ)
 def _(learner):
-    learner.clock[0] += 1
-    if learner.clock[0] % learner.epoch == 0:
-        horizon, states, _, actions = learner.table.shape
-        for h in range(horizon):
-            for x in range(states):
-                for a in range(actions):
-                    learner.table[h, x, Q, a] = learner.initial[h]
-                    learner.table[h, x, N, a] = 0.0
-                    learner.table[h, x, STAGE_N, a] = 0.0
-                    learner.table[h, x, STAGE_SUM, a] = 0.0
-        if learner.freedman:
-            forget_advantages(learner)
-
-
-@jit
-def forget_advantages(learner):
-    learner.advantage[:] = 0.0
-    for h in range(len(learner.initial)):
-        learner.reference[h, :] = learner.initial[h]
+    learner.clock[EPISODE] += 1
+    if learner.clock[EPISODE] % learner.epoch == 0:
+        learner.clock[BASE] += learner.epoch + 1
 
 
 @implements(policy, RestartQ)
 def _(learner, h, x, probabilities):
+    if learner.table[h, x, N, 0] < learner.clock[BASE]:
+        settle(learner, h, x)
     actions = learner.table.shape[3]
     best, ties = -np.inf, 0
     for a in range(actions):

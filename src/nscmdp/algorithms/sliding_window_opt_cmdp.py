@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from nscmdp._compile import jit
 from nscmdp.cmdp import Array
-from nscmdp.induction import Model
+from nscmdp.induction import Model, everywhere
 from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
 from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
 TITLE = "sliding-window OptCMDP (model-based, not in the paper)"
 SETTINGS = ("scaled",)  # there is no printed version to be literal about
+RANGES = {"bonus": (1e-4, 0.1), "window": (0.3, 30.0), "refresh": (0.1, 1.0)}  # where tuning looks, logarithmic
 CONFIDENCE = 0.05  # p
 
 EPISODE, SOLVED, DUE = 0, 1, 2  # slots of the clock
@@ -72,6 +73,7 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
             np.zeros((H, S, A)),
             np.zeros(S),
             H,
+            everywhere(H, S),
         ),
         np.zeros((H, S, A, 2)),
         mixture(H, S),

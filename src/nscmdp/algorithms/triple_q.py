@@ -18,6 +18,14 @@ from nscmdp.problem import Problem
 
 TITLE = "Triple-Q (stationary)"
 SETTINGS = ("literal", "authors", "scaled")
+RANGES = {  # where tuning looks, on a logarithmic scale
+    "bonus": (1e-4, 0.03),
+    "epsilon": (0.1, 10.0),
+    "eta": (0.03, 100.0),
+    "frame": (1.0, 300.0),
+    "initial": (0.2, 1.0),
+    "bump": (1e-3, 1.0),
+}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from nscmdp.problem import Problem
 
 TITLE = "uniform policy"
 SETTINGS = ("literal",)
+RANGES: dict[str, tuple[float, float]] = {}
+CONSTRAINED = False
 
 
 @dataclass(frozen=True)
