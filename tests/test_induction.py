@@ -63,7 +63,10 @@ def test_greedy_is_the_best_of_all_and_follows_its_own_choice(seed, shape, multi
     v, w = induction.greedy(induction.model_of(cmdp), 1.0, multiplier, choice, values)
     expected = np.dot((1.0, multiplier), best(cmdp, 1.0, multiplier))
     assert v + multiplier * w == pytest.approx(expected, abs=1e-10)
-    assert induction.follow(induction.model_of(cmdp), choice, values) == pytest.approx((v, w), abs=1e-12)
+    other = np.zeros_like(choice)
+    both = induction.follow(induction.model_of(cmdp), choice, other, values, np.empty_like(values))
+    assert both[:2] == pytest.approx((v, w), abs=1e-12)
+    assert both[2:] == pytest.approx(evaluate(cmdp, np.eye(cmdp.A)[other]), abs=1e-12)
     assert induction.evaluate(cmdp, np.eye(cmdp.A)[choice]) == pytest.approx((v, w), abs=1e-12)
 
 

@@ -210,17 +210,22 @@ def greedy(model, on_reward, on_utility, choice, values):
 
 
 @jit
-def follow(model, choice, values):
-    """V and W of the deterministic policy ``choice`` (H,S)."""
+def follow(model, one, other, values, others):
+    """V and W of two deterministic policies (H,S), in one pass over the model: v, w, v', w'."""
     _, _, actions, columns = model.successors.shape
     rows = flat_rows(model)
     values[model.horizon % 2] = 0.0
+    others[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
         row = first_row(model, h)
         later, now = values[(h + 1) % 2], values[h % 2]
+        later_other, now_other = others[(h + 1) % 2], others[h % 2]
         for x in reachable(model, h):
-            now[x, 0], now[x, 1] = look_ahead(rows, columns, row + x * actions + choice[h, x], later)
-    return start_values(model, values[0])
+            now[x, 0], now[x, 1] = look_ahead(rows, columns, row + x * actions + one[h, x], later)
+            now_other[x, 0], now_other[x, 1] = look_ahead(rows, columns, row + x * actions + other[h, x], later_other)
+    v, w = start_values(model, values[0])
+    v_other, w_other = start_values(model, others[0])
+    return v, w, v_other, w_other
 
 
 @jit

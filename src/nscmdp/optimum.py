@@ -57,17 +57,18 @@ class Optimum(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """Two deterministic policies (H,S), room for values (2,S,2); what the solver leaves for the next episode."""
+    """Two deterministic policies (H,S), room for values (2,S,2) of each; what is left for the next episode."""
 
     falling: NDArray[np.int32]
     rising: NDArray[np.int32]
     trial: NDArray[np.int32]
     values: Array
+    others: Array
 
 
 def mixture(horizon: int, states: int) -> Mixture:
     falling, rising, trial = (np.zeros((horizon, states), np.int32) for _ in range(3))
-    return Mixture(falling, rising, trial, np.empty((2, states, 2)))
+    return Mixture(falling, rising, trial, np.empty((2, states, 2)), np.empty((2, states, 2)))
 
 
 @jit
@@ -78,9 +79,8 @@ def solve(model, rho, mixture, warm):
     """
     inductions = 0
     if warm:
-        v0, w0 = follow(model, mixture.falling, mixture.values)
-        v1, w1 = follow(model, mixture.rising, mixture.values)
-        inductions += 2
+        v0, w0, v1, w1 = follow(model, mixture.falling, mixture.rising, mixture.values, mixture.others)
+        inductions += 1
         warm = w0 < rho <= w1 and v0 > v1
     if not warm:
         v0, w0 = greedy(model, 1.0, 0.0, mixture.falling, mixture.values)

@@ -95,7 +95,7 @@ def test_the_learner_does_what_the_equations_say(small, setting, factors):
     assert (learner.window, learner.restart) == (plain.W, plain.L)
     assert small.episodes > 2 * min(plain.W, plain.L)
     np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-8)
-    np.testing.assert_allclose(learner.q, [plain.Q_r, plain.Q_g], rtol=1e-8)
+    np.testing.assert_allclose(np.moveaxis(learner.q, -1, 0), [plain.Q_r, plain.Q_g], rtol=1e-8)
     np.testing.assert_allclose(learner.v[:, :, 1], plain.V_g, rtol=1e-8)
     np.testing.assert_allclose(learner.memory[1], plain.Y, rtol=1e-8)
     counts = np.zeros_like(plain.n)

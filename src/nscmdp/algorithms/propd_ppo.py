@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp._compile import jit
+from nscmdp._compile import inlined, jit
 from nscmdp.cmdp import Array
 from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
 from nscmdp.problem import Problem
@@ -69,7 +69,7 @@ class Propd(NamedTuple):
     paid: Array  # (H, S, A, 2): sums of r and g
     preference: Array  # (H, S, A): log pi, up to a constant in each (h,x)
     chance: Array  # (H, S, A): pi
-    q: Array  # (2, H, S, A): Q_r and Q_g
+    q: Array  # (H, S, A, 2): Q_r and Q_g
     v: Array  # (H+1, S, 2): V_r and V_g
     memory: Array  # episodes so far, Y, the first state of the episode
     alpha: float
@@ -100,7 +100,7 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
         np.zeros((H, S, A, 2)),
         np.zeros((H, S, A)),
         np.full((H, S, A), 1 / A),
-        np.zeros((2, H, S, A)),
+        np.zeros((H, S, A, 2)),
         np.zeros((H + 1, S, 2)),
         np.zeros(3),
         f.alpha * K**-0.5 * B ** (1 / 3) / H,
@@ -139,7 +139,7 @@ def improve(learner, h, x):
     logs, chance = learner.preference[h, x], learner.chance[h, x]
     largest, total = -np.inf, 0.0
     for a in range(len(logs)):
-        logs[a] += learner.alpha * (learner.q[0, h, x, a] + learner.memory[Y] * learner.q[1, h, x, a])
+        logs[a] += learner.alpha * (learner.q[h, x, a, 0] + learner.memory[Y] * learner.q[h, x, a, 1])
         largest = max(largest, logs[a])
     for a in range(len(logs)):
         chance[a] = np.exp(logs[a] - largest)
@@ -174,7 +174,7 @@ def finish(learner):
             v_r, v_g = 0.0, 0.0
             for a in range(actions):
                 q_r, q_g = look_ahead(learner, h, x, a)
-                learner.q[0, h, x, a], learner.q[1, h, x, a] = q_r, q_g
+                learner.q[h, x, a, 0], learner.q[h, x, a, 1] = q_r, q_g
                 v_r += learner.chance[h, x, a] * q_r
                 v_g += learner.chance[h, x, a] * q_g
             learner.v[h, x, 0], learner.v[h, x, 1] = v_r, v_g
@@ -190,7 +190,13 @@ def look_ahead(learner, h, x, a):
         q_r += visits * learner.v[h + 1, y, 0]
         q_g += visits * learner.v[h + 1, y, 1]
     bonus, most = 2.0 * learner.beta / np.sqrt(n), float(learner.chance.shape[0] - h)
-    return min(max(q_r / n + bonus, 0.0), most), min(max(q_g / n + bonus, 0.0), most)
+    return clipped(q_r / n + bonus, most), clipped(q_g / n + bonus, most)
+
+
+@inlined
+def clipped(value, most):
+    """To [0, most]; comparisons, since min and max would look for nan."""
+    return most if value > most else (0.0 if value < 0.0 else value)
 
 
 @implements(begin_episode, Propd)
