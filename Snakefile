@@ -21,6 +21,7 @@ include: "workflow/rules/simulate.smk"
 include: "workflow/rules/optimum.smk"
 include: "workflow/rules/tune.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/page.smk"
 

@@ -79,6 +79,15 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--experiment", required=True)
     sub.add_argument("--output", type=Path, required=True, help="a folder")
 
+    sub = command("tuned", _tuned, "tabulate all candidates of all tunings")
+    sub.add_argument("config", type=_json, help="JSON of a configuration")
+    sub.add_argument("--output", type=Path, required=True)
+
+    sub = command("claims", _claims, "judge the paper's claims")
+    sub.add_argument("results", type=Path)
+    sub.add_argument("--simulations", nargs="*", default=[], help="experiments in which the simulation is judged")
+    sub.add_argument("--output", type=Path, required=True)
+
     sub = command("notebook", _notebook, "execute a notebook")
     sub.add_argument("notebook", type=Path)
     sub.add_argument("--parameters", type=_json, default={})
@@ -161,6 +170,20 @@ def _tables(chosen: argparse.Namespace) -> None:
 
     planned = plan.make(chosen.config)
     tables.make(planned, chosen.experiment, Path(planned.config.results), chosen.output)
+
+
+def _tuned(chosen: argparse.Namespace) -> None:
+    from nscmdp import plan, results, tuning
+
+    planned = plan.make(chosen.config)
+    table = tuning.table(planned, Path(planned.config.results))
+    results.write_text(chosen.output, table.to_csv(index=False, float_format="%.6g"))
+
+
+def _claims(chosen: argparse.Namespace) -> None:
+    from nscmdp import claims
+
+    claims.write(chosen.results, chosen.simulations, chosen.output)
 
 
 def _notebook(chosen: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from nscmdp import algorithms, growth, results, tables, theory
 from nscmdp.algorithms._triple_q import TripleQ
+from nscmdp.config import TUNED
 from nscmdp.problem import Problem
 
 MEASURED = ("gap", "regret")
@@ -53,6 +54,8 @@ class Study:
         for K in episodes:
             problem = self.problem(self.middle, int(K))
             chosen = {key: self.learners[learner][key] for key in ("algorithm", "setting", "variants")}
+            if chosen["setting"] == TUNED:
+                chosen["setting"] = "scaled"
             made = algorithms.make(problem=problem, factors=self.learners[learner].get("factors"), **chosen)
             if not isinstance(made, TripleQ):
                 return float("nan"), float("nan")

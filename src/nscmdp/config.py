@@ -5,17 +5,28 @@ from those declarations, so a new environment or algorithm is configurable as so
 """
 
 import inspect
+import itertools
 import json
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from nscmdp import algorithms, environments
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
 TUNED = "tuned"  # the setting "scaled" with the factors that a tuning chose
 BELONGS = {"scaled": "factors", TUNED: "times"}
-NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"
+NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.,=-]*$"
 
 
 class Strict(BaseModel):
@@ -92,7 +103,36 @@ else:
 Positive = Annotated[int, Field(ge=1)]
 
 
-Role = Literal["grid_world", "growth", "told", "linear", "controls", "sensitivity", "switches"]
+Role = Literal["grid_world", "reading", "growth", "told", "linear", "controls", "sensitivity", "switches"]
+
+
+class Sweep(Strict):
+    """One learner many times, with other values at some of its keys, such as "variants.reset" or "times.eta"."""
+
+    learner: dict[str, Any]  # with a label that the names of all begin with
+    over: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], Field(min_length=1)]
+    crossed: bool = True  # every combination; or each key by itself, the others left as they are
+
+    @property
+    def learners(self) -> list[Any]:
+        keys, values = list(self.over), list(self.over.values())
+        if self.crossed:
+            chosen = [dict(zip(keys, combination, strict=True)) for combination in itertools.product(*values)]
+        else:
+            chosen = [{key: value} for key, tried in self.over.items() for value in tried]
+        return [self._with(options) for options in chosen]
+
+    def _with(self, options: dict[str, Any]) -> Any:
+        given = json.loads(json.dumps(self.learner))
+        for key, value in options.items():
+            *parents, last = key.split(".")
+            place = given
+            for parent in parents:
+                place = place.setdefault(parent, {})
+            place[last] = value
+        values = ",".join(f"{key.rpartition('.')[2]}={value}" for key, value in options.items())
+        given["label"] = f"{given.get('label') or given.get('algorithm')}.{values}"
+        return TypeAdapter(Learner).validate_json(json.dumps(given))
 
 
 class Experiment(Strict):
@@ -104,7 +144,8 @@ class Experiment(Strict):
     environment: Environment
     budgets: Annotated[list[dict[str, Any]], Field(min_length=1)] = [{}]  # options that change the variation budget
     episodes: Annotated[list[Positive], Field(min_length=1)]
-    learners: Annotated[list[Learner], Field(min_length=1)]
+    learners: list[Learner] = []
+    sweeps: list[Sweep] = []  # more learners
     seeds: Positive | list[Annotated[int, Field(ge=0)]]  # how many, from 0 on; or which
     batch: Positive | None = None  # seeds in one job, instead of the number given for all experiments
     evaluate_every: Positive = 1
@@ -119,8 +160,14 @@ class Experiment(Strict):
         return seeds
 
     @model_validator(mode="after")
+    def _somebody_learns(self) -> "Experiment":
+        if not self.all_learners:
+            raise ValueError("learners and sweeps are empty: expected at least one learner")
+        return self
+
+    @model_validator(mode="after")
     def _tuned_learners_name_their_tuning(self) -> "Experiment":
-        if self.tuning is None and any(learner.setting == TUNED for learner in self.learners):
+        if self.tuning is None and any(learner.setting == TUNED for learner in self.all_learners):
             raise ValueError("a learner has the setting 'tuned', but the experiment names no tuning")
         return self
 
@@ -133,7 +180,7 @@ class Experiment(Strict):
     @model_validator(mode="after")
     def _names_are_distinct(self) -> "Experiment":
         chosen: list[tuple[str, list[Any]]] = [
-            ("learners", [learner.name for learner in self.learners]),
+            ("learners", [learner.name for learner in self.all_learners]),
             ("episodes", self.episodes),
             ("budgets", [json.dumps(budget, sort_keys=True) for budget in self.budgets]),
         ]
@@ -143,6 +190,10 @@ class Experiment(Strict):
                 hint = "; give each a label of its own" if key == "learners" else ""
                 raise ValueError(f"{key} has {twice.pop()!r} twice{hint}")
         return self
+
+    @cached_property
+    def all_learners(self) -> list[Any]:
+        return [*self.learners, *(learner for sweep in self.sweeps for learner in sweep.learners)]
 
     @property
     def seed_list(self) -> list[int]:
@@ -218,7 +269,7 @@ class Config(Strict):
             if experiment.tuning not in (None, *chosen):
                 known = ", ".join(chosen) or "none"
                 raise ValueError(f"{experiment.name} has tuning = {experiment.tuning!r}, expected one of {known}")
-            for learner in experiment.learners:
+            for learner in experiment.all_learners:
                 if learner.setting == TUNED and learner.algorithm not in chosen[str(experiment.tuning)]:
                     raise ValueError(f"{experiment.tuning} chooses nothing for {learner.algorithm}")
             shared = set(experiment.seed_list) & set(self.effort.seed_list)

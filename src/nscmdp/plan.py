@@ -48,7 +48,8 @@ class Plan:
         self.config = config
         self.cases = [case for experiment in config.experiments for case in _cases(experiment)]
         self.runs = sum(
-            len(one.budgets) * len(one.episodes) * len(one.seed_list) * len(one.learners) for one in config.experiments
+            len(one.budgets) * len(one.episodes) * len(one.seed_list) * len(one.all_learners)
+            for one in config.experiments
         )
         self.tuning_cases = [case for tuning in config.tunings for case in _tuning_cases(tuning)]
 
@@ -72,7 +73,7 @@ class Plan:
             "cases": {case.name: case.spec for case in self.cases_of(name)},
             "evaluate_every": every,
             "seeds": seeds if every > 1 else [],  # every episode is every seed's
-            "references": isinstance(chosen, Tuning) or chosen.role == "grid_world",
+            "references": isinstance(chosen, Tuning) or chosen.role in ("grid_world", "reading"),
             "sources": sources.optimum_digest(),
         }
 
@@ -107,7 +108,7 @@ class Plan:
 
     @staticmethod
     def _learner(experiment: Experiment, learner: str) -> dict[str, Any]:
-        return next(one.specification for one in experiment.learners if one.name == learner)
+        return next(one.specification for one in experiment.all_learners if one.name == learner)
 
     def run_spec(self, experiment: str, learner: str) -> dict[str, Any]:
         chosen = self.experiment(experiment)
@@ -132,7 +133,7 @@ class Plan:
         chosen = self.experiment(experiment)
         return [
             (learner.name, seeds, f"simulations/{experiment}/{learner.name}/seeds={spell(seeds)}.parquet")
-            for learner in chosen.learners
+            for learner in chosen.all_learners
             for seeds in self._batches(chosen)
         ]
 
@@ -215,7 +216,7 @@ def _check_environment(case: Case, key: str) -> None:
 
 def _check_learners(case: Case, experiment: Experiment, key: str) -> None:
     env = case.env
-    for learner in experiment.learners:
+    for learner in experiment.all_learners:
         with warnings.catch_warnings():
             warnings.simplefilter("error", DoesNotFit)
             try:

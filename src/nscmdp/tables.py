@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from nscmdp import jobs, results
+from nscmdp.config import TUNED
 from nscmdp.path import Path
 from nscmdp.plan import Plan
 from nscmdp.statistics import mean_interval
@@ -28,7 +29,7 @@ class Foreign(results.Damaged):
 def make(plan: Plan, experiment: str, folder: File, output: File) -> None:
     """Write the tables of one experiment below ``output``."""
     runs = _runs(plan, experiment, folder)
-    learners = {learner.name: learner.specification for learner in plan.experiment(experiment).learners}
+    learners = {one.name: _resolved(plan, experiment, one, folder) for one in plan.experiment(experiment).all_learners}
     cases = [{"budget": case.budget, **case.spec} for case in plan.cases_of(experiment)]
     made_from = {"cases": cases, "learners": learners}
     exact = _exact(runs)
@@ -37,6 +38,14 @@ def make(plan: Plan, experiment: str, folder: File, output: File) -> None:
     _save(exact, output / "exact.parquet", made_from)
     _save(_traces(runs), output / "traces.parquet", made_from)
     results.write_text(output / "summary.csv", _summary(exact, runs).to_csv(index=False, float_format="%.6g"))
+
+
+def _resolved(plan: Plan, experiment: str, learner: Any, folder: File) -> dict[str, Any]:
+    """A learner's specification; that of a tuned one holds the factors that were chosen for it."""
+    tuned = plan.tuned_by(experiment, learner.name)
+    if tuned is None:
+        return learner.specification
+    return {**jobs.with_chosen_factors(learner.specification, folder / tuned), "setting": TUNED}
 
 
 def _runs(plan: Plan, experiment: str, folder: File) -> pd.DataFrame:

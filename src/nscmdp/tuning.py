@@ -19,8 +19,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from nscmdp import algorithms, jobs, results, simulate
+from nscmdp import algorithms, jobs, results, simulate, tables
 from nscmdp.cmdp import Array
+from nscmdp.plan import Plan
 from nscmdp.problem import DoesNotFit
 
 TABLE = pa.schema(
@@ -128,6 +129,17 @@ def chosen_factors(file: File) -> dict[str, float]:
     """What a tuning picked."""
     table = summary(results.read(file)[0].to_pandas())
     return json.loads(table.loc[table["chosen"], "factors"].iloc[0])
+
+
+def table(plan: Plan, folder: File) -> pd.DataFrame:
+    """All candidates of all tunings."""
+    frames = []
+    for tuning, algorithm, episodes, name in plan.tuning_files():
+        rows = tables.read_expected(folder / name, plan.tuning_spec(tuning, algorithm, episodes)).to_pandas()
+        decides = episodes == plan.tuning(tuning).episodes
+        frames.append(summary(rows).assign(tuning=tuning, algorithm=algorithm, episodes=episodes, decides=decides))
+    first = ["tuning", "algorithm", "episodes", "decides"]
+    return pd.concat(frames, ignore_index=True).pipe(lambda all: all[[*first, *all.columns.drop(first)]])
 
 
 def best_of(scores: Array, efforts: list[int]) -> Array:

@@ -5,11 +5,14 @@ from nscmdp import environments, sources
 BATCH = "{experiment}/{learner}/seeds={seeds}"
 TABLES = ["curves.parquet", "exact.parquet", "traces.parquet", "summary.csv"]
 ALGORITHMS = sorted(
-    {learner.algorithm for e in plan.config.experiments for learner in e.learners}
+    {learner.algorithm for e in plan.config.experiments for learner in e.all_learners}
     | {algorithm for _, algorithm, _, _ in plan.tuning_files()}
 )
 EXPERIMENTS = [experiment.name for experiment in plan.config.experiments]
 GRID_WORLDS = [e.name for e in plan.config.experiments if e.role == "grid_world"]
+SIMULATIONS = [
+    e.name for e in plan.config.experiments if e.role in ("grid_world", "reading")
+]
 ROLES = {
     role: [e.name for e in plan.config.experiments if e.role == role]
     for role in ("growth", "told", "linear")
@@ -72,6 +75,14 @@ def experiment_files(wildcards):
         "runs": [
             f"{RESULTS}/{name}" for _, _, name in plan.run_files(wildcards.experiment)
         ],
+        "tuned": sorted(
+            f"{RESULTS}/{file}"
+            for file in {
+                plan.tuned_by(wildcards.experiment, learner.name)
+                for learner in plan.experiment(wildcards.experiment).all_learners
+            }
+            if file
+        ),
     }
 
 

@@ -19,3 +19,26 @@ rule tune:
         "Tuning {wildcards.algorithm} on {wildcards.tuning}, K = {wildcards.episodes}"
     shell:
         "nscmdp tune {params.specification:q} --optima {input.optima:q} --output {output:q} 2> {log:q}"
+
+
+rule tuned:
+    input:
+        [f"{RESULTS}/{name}" for *_, name in plan.tuning_files()],
+    output:
+        f"{RESULTS}/tables/tuned.csv",
+    log:
+        f"{RESULTS}/logs/tables/tuned.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        config=plan.config.model_dump_json(
+            exclude_unset=True, exclude={"shown", "batch"}
+        ),
+        sources=sources.digest("nscmdp.tuning"),
+    message:
+        "Tabulating what tuning tried"
+    shell:
+        "nscmdp tuned {params.config:q} --output {output:q} 2> {log:q}"
