@@ -21,6 +21,7 @@ include: "workflow/rules/simulate.smk"
 include: "workflow/rules/optimum.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/notebooks.smk"
+include: "workflow/rules/deviations.smk"
 include: "workflow/rules/page.smk"
 
 
