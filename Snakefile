@@ -23,6 +23,7 @@ include: "workflow/rules/tune.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/notebooks.smk"
+include: "workflow/rules/deviations.smk"
 include: "workflow/rules/page.smk"
 
 

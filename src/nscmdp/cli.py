@@ -43,6 +43,10 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--episodes", type=int, default=10_000)
         sub.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the environment")
 
+    def ledger(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("--ledger", type=Path, default=Path("workflow/deviations.yaml"))
+        sub.add_argument("--output", type=Path, required=True)
+
     sub = command("describe", _describe, "print an environment's sizes, budgets and how much its constraint binds")
     environment(sub)
 
@@ -96,6 +100,14 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("render", _render, "render an executed notebook as a page that needs no network")
     sub.add_argument("notebook", type=Path)
     sub.add_argument("--output", type=Path, required=True)
+
+    sub = command("effects", _effects, "tabulate what each switch changes in some experiments")
+    sub.add_argument("tables", type=Path, nargs="*", help="exact.parquet of each experiment")
+    ledger(sub)
+
+    sub = command("deviations", _deviations, "write the ledger of deviations with the effects of its switches")
+    sub.add_argument("--effects", type=Path, required=True, help="CSV made by effects")
+    ledger(sub)
 
     sub = command("page", _page, "write the page that shows the results")
     sub.add_argument("results", type=Path)
@@ -196,6 +208,19 @@ def _render(chosen: argparse.Namespace) -> None:
     from nscmdp import notebooks
 
     notebooks.render(chosen.notebook, chosen.output)
+
+
+def _effects(chosen: argparse.Namespace) -> None:
+    from nscmdp import deviations, results
+
+    found = deviations.effects(deviations.load(chosen.ledger), chosen.tables)
+    results.write_text(chosen.output, found.to_csv(index=False, float_format="%.6g"))
+
+
+def _deviations(chosen: argparse.Namespace) -> None:
+    from nscmdp import deviations
+
+    deviations.write(chosen.ledger, chosen.effects, chosen.output)
 
 
 def _page(chosen: argparse.Namespace) -> None:
