@@ -17,14 +17,17 @@ RESULTS = plan.config.results
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/recovery.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/optimum.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/page.smk"
+include: "workflow/rules/checksums.smk"
 
 
 onstart:
+    begin()
     # Kernels are compiled once, before the fan-out: simultaneous cold starts would each compile them.
     shell("nscmdp compile {ALGORITHMS:q}")
 
@@ -33,3 +36,4 @@ rule all:
     default_target: True
     input:
         f"{RESULTS}/index.html",
+        f"{RESULTS}/checksums.txt",

@@ -1,0 +1,36 @@
+rule checksums:
+    """The last of a run: what nscmdp check compares the results with."""
+    input:
+        runs=[
+            f"{RESULTS}/{file.name}"
+            for experiment in EXPERIMENTS
+            for file in (audit.optima(plan, experiment), *audit.runs(plan, experiment))
+        ],
+        others=[
+            f"{RESULTS}/index.html",
+            *expand(
+                f"{RESULTS}/tables/{{experiment}}/{{table}}",
+                experiment=EXPERIMENTS,
+                table=TABLES,
+            ),
+            *expand(f"{RESULTS}/notebooks/{{name}}.html", name=FIGURES),
+            *(file for name in FIGURES for file in getattr(rules, name).output),
+        ],
+    output:
+        f"{RESULTS}/checksums.txt",
+    log:
+        f"{RESULTS}/logs/checksums.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/checksums.tsv"
+    conda:
+        "../../environment.yml"
+    localrule: True
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        results=RESULTS,
+    message:
+        "Noting the checksums of all results"
+    shell:
+        "nscmdp finish {params.results:q} {input.others:q} 2> {log:q}"
