@@ -44,9 +44,7 @@ def optima(plan: Plan, experiment: str) -> Planned:
 
 
 def planned(plan: Plan) -> list[Planned]:
-    return [
-        file for one in plan.config.experiments for file in (optima(plan, one.name), *runs(plan, one.name))
-    ]
+    return [file for one in plan.config.experiments for file in (optima(plan, one.name), *runs(plan, one.name))]
 
 
 def read(folder: Path, wanted: Planned) -> pa.Table:
@@ -191,9 +189,7 @@ def _noted_checksums(folder: Path) -> dict[str, str]:
 
 def _files(folder: Path) -> set[str]:
     """The names of all files that ought to be results."""
-    names = {
-        _below(Path(parent) / name, folder) for parent, _, names in os.walk(folder) for name in names
-    }
+    names = {_below(Path(parent) / name, folder) for parent, _, names in os.walk(folder) for name in names}
     return {name for name in names if name.split("/")[0] not in NOT_RESULTS} - {CONFIG, CHECKSUMS}
 
 

@@ -14,6 +14,7 @@ from nscmdp import algorithms, environments
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"
+FOLDER = r"^[^{}\x00-\x1f-][^{}\x00-\x1f]*$"  # braces are Snakemake's, and no path begins like an option
 
 
 class Strict(BaseModel):
@@ -141,7 +142,7 @@ class Shown(Strict):
 
 
 class Config(Strict):
-    results: Annotated[str, Field(min_length=1)] = "results"
+    results: Annotated[str, Field(pattern=FOLDER)] = "results"
     batch: Positive = 5  # seeds in one job
     shown: list[Shown] = []  # what notebooks/environments.ipynb draws
     experiments: Annotated[list[Experiment], Field(min_length=1)]

@@ -58,8 +58,8 @@ class DiskFull(OSError):
 
     def __init__(self, file: Path) -> None:
         super().__init__(
-            f"{file} cannot be written: the disk is full, or your quota is used up. Nothing finished is lost. Make room, "
-            "or choose a folder on another disk (results: in config.yaml), and run the same command again."
+            f"{file} cannot be written: the disk is full, or your quota is used up. Nothing finished is lost. "
+            "Make room, or choose a folder on another disk (results: in config.yaml), and run the same command again."
         )
 
 
