@@ -96,11 +96,10 @@ def read_expected(file: Path, expected: dict[str, Any]) -> pa.Table:
     """A sound table whose facts are the ones expected; raises :class:`Foreign` if it was made from others."""
     table, facts = read(file)
     for fact, planned in expected.items():
-        found = facts.get(fact)
+        found = facts.get(fact, {})
         if found != planned:
-            both = isinstance(found, dict) and isinstance(planned, dict)
-            keys = [key for key in planned if found.get(key) != planned[key]] if both else []
-            raise Foreign(file, f"it was made from another {fact}" + (f" ({', '.join(keys)})" if keys else ""))
+            parts = [key for key in planned if found.get(key) != planned[key]] if isinstance(planned, dict) else [found]
+            raise Foreign(file, f"it was made from another {fact} ({', '.join(parts)})")
     return table
 
 

@@ -22,9 +22,9 @@ rule checksums:
         f"{RESULTS}/logs/checksums.log",
     benchmark:
         f"{RESULTS}/benchmarks/checksums.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
-    localrule: True
     resources:
         mem_mb=1000,
         runtime=5,
