@@ -1,10 +1,13 @@
 rule checksums:
     """The last of a run: what nscmdp check compares the results with."""
     input:
+        optima=expand(
+            f"{RESULTS}/environments/{{experiment}}.parquet", experiment=EXPERIMENTS
+        ),
         runs=[
-            f"{RESULTS}/{file.name}"
+            f"{RESULTS}/{name}"
             for experiment in EXPERIMENTS
-            for file in (audit.optima(plan, experiment), *audit.runs(plan, experiment))
+            for _, _, name in plan.run_files(experiment)
         ],
         others=[
             f"{RESULTS}/index.html",
