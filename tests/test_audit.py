@@ -139,3 +139,15 @@ def test_mending_removes_what_is_damaged_and_nothing_else(folder, finished_befor
 def test_the_noted_configuration_makes_the_same_plan(folder):
     noted = plan.make(json.loads((folder / audit.CONFIG).read_text()))
     assert noted.config == plan.make(CONFIG).config
+
+
+def test_a_job_takes_runs_from_files_that_hold_its_seeds_and_reads_no_others(folder, monkeypatch, capsys):
+    planned = plan.make(CONFIG)
+    (folder / RUNS / "seeds=mine.parquet").write_text("not a name of ours")
+    read = []
+    monkeypatch.setattr(jobs.results, "read", lambda file, read_it=results.read: read.append(file) or read_it(file))
+    jobs.simulate_batch(planned.run_spec("small", "uniform.literal"), [1, 2], folder / RUNS / "seeds=1-2.parquet")
+    assert read == [folder / SECOND]
+    said = capsys.readouterr().err
+    assert "seed 1: taken from seeds=1-1.parquet" in said
+    assert "seed 2: episode 8 of 8" in said
