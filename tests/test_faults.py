@@ -5,6 +5,7 @@ The pipeline runs here on a configuration of a few seconds, with the compiled ke
 
 import errno
 import hashlib
+import importlib.util
 import json
 import os
 import random
@@ -16,9 +17,9 @@ import sys
 import time
 from pathlib import Path
 
+import numba
 import pytest
 import yaml
-from numba.core import caching
 
 from nscmdp import _compile, plan, results, tables
 
@@ -194,43 +195,46 @@ def test_tables_refuse_damaged_and_foreign_files_by_name(undisturbed, tmp_path):
     assert not (tmp_path / "tables").exists()
 
 
-UNIFORM = """
-from nscmdp import environments, simulate
-print(simulate.run(environments.make("menu", 8), "uniform", "literal").value.tolist())
-"""
+def kernel(file):
+    """The compiled function of a file, as a new process would load it."""
+    specification = importlib.util.spec_from_file_location("kernel", file)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.double
 
 
-def with_kernels(folder):
-    done = subprocess.run(
-        [sys.executable, "-c", UNIFORM], env=os.environ | {"NSCMDP_CACHE": str(folder)}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return done
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize(
+    "damage", [lambda b: b[:-20], lambda b: b[: len(b) // 2] + b[len(b) // 2 + 1 :], lambda b: b""]
+)
+def test_a_damaged_kernel_is_compiled_again(tmp_path, monkeypatch, capsys, kind, damage):
+    """Its index or its code, cut short, a byte lost, or empty: it is said, mended, and the numbers stay."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    source = tmp_path / "kernel.py"
+    source.write_text("from nscmdp._compile import jit\n\n\n@jit\ndef double(x):\n    return 2 * x\n")
+    assert kernel(source)(21) == 42
+    (file,) = (tmp_path / "cache").rglob(f"*.{kind}")
+    file.write_bytes(damage(file.read_bytes()))
+    mended = kernel(source)
+    assert mended(21) == 42
+    assert sum(mended.stats.cache_misses.values()) == 1
+    assert f"{file} is damaged: compiling it again" in capsys.readouterr().err
+    again = kernel(source)
+    assert again(21) == 42
+    assert sum(again.stats.cache_hits.values()) == 1
+    assert capsys.readouterr().err == ""
 
 
-def test_a_damaged_kernel_is_compiled_again(tmp_path):
-    """Cut short or with a bit flipped, the index or the machine code: it is said, mended, and the numbers stay."""
-    with_kernels(os.environ.get("NSCMDP_CACHE") or _compile.cache_folder().parent)
-    shutil.copytree(_compile.cache_folder(), tmp_path / "cache" / _compile.cache_folder().name)
-    sound = with_kernels(tmp_path / "cache")
-    assert sound.stderr == ""
-    (index,) = used(tmp_path, "optimum.solve_along*.nbi")
-    index.write_bytes(index.read_bytes()[:-40])
-    for code in used(tmp_path, "sampling.fill_alias_tables*.nbc"):
-        content = bytearray(code.read_bytes())
-        content[-5000] ^= 1
-        code.write_bytes(content)
-    mended = with_kernels(tmp_path / "cache")
-    assert mended.stdout == sound.stdout
-    assert f"{index} is damaged: compiling it again" in mended.stderr
-    assert f"{code} is damaged: compiling it again" in mended.stderr
-    assert with_kernels(tmp_path / "cache").stderr == ""
-
-
-def used(folder, pattern):
-    """Numba keeps the kernels of different copies of the project apart, by the path of their sources."""
-    place = caching.UserProvidedCacheLocator.get_suitable_cache_subpath(_compile.__file__)
-    return list((folder / "cache" / _compile.cache_folder().name / place).glob(pattern))
+def test_a_kernel_with_any_byte_changed_is_not_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    source = tmp_path / "kernel.py"
+    source.write_text("from nscmdp._compile import jit\n\n\n@jit\ndef double(x):\n    return 2 * x\n")
+    kernel(source)(21)
+    (file,) = (tmp_path / "cache").rglob("*.nbc")
+    sound = file.read_bytes()
+    for position in range(0, len(sound), 997):
+        file.write_bytes(sound[:position] + bytes([sound[position] ^ 1]) + sound[position + 1 :])
+        assert not _compile._is_sound(str(file))
 
 
 def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):
