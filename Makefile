@@ -9,7 +9,6 @@ SNAKEMAKE := $(IN_VENV) snakemake --profile workflow/profiles/default --cores $(
 .PHONY: reproduce setup lock test test-all lint format bench clean
 
 reproduce: setup  ## simulations, tables, notebooks, figures and the page
-	@$(SNAKEMAKE) --unlock --quiet all >/dev/null 2>&1 || true
 	$(SNAKEMAKE) $(ARGS)
 	@echo "Open $(CURDIR)/results/index.html"
 

@@ -17,6 +17,7 @@ RESULTS = plan.config.results
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/recovery.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/optimum.smk"
 include: "workflow/rules/tune.smk"
@@ -25,9 +26,11 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/deviations.smk"
 include: "workflow/rules/page.smk"
+include: "workflow/rules/checksums.smk"
 
 
 onstart:
+    begin()
     # Kernels are compiled once, before the fan-out: simultaneous cold starts would each compile them.
     shell("nscmdp compile {ALGORITHMS:q}")
 
@@ -36,3 +39,4 @@ rule all:
     default_target: True
     input:
         f"{RESULTS}/index.html",
+        f"{RESULTS}/checksums.txt",

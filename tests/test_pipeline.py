@@ -101,18 +101,6 @@ def test_editing_an_algorithm_reruns_its_simulations_alone(project):
     assert learners == {"triple_q.literal", "triple_q.scaled"}
 
 
-def test_a_damaged_result_is_named_and_refused(project):
-    shutil.copytree(project / "results", project / "hurt")
-    victim = project / "hurt/simulations/grid_world_6x6/triple_q.scaled/seeds=0-1.parquet"
-    victim.write_bytes(victim.read_bytes()[:-50])
-    arguments = ("--config", "results=hurt", "--forcerun", "tables")
-    done = tiny(project, *arguments, "--rerun-triggers", "input", check=False)
-    assert done.returncode != 0
-    log = (project / "hurt/logs/tables/grid_world_6x6.log").read_text()
-    assert "triple_q.scaled/seeds=0-1.parquet is damaged" in log
-    assert "Traceback" not in log
-
-
 @pytest.mark.parametrize(
     ("setting", "named"),
     [("results=[]", "results"), ("batch=0", "batch"), ("batches=3", "batches"), ("experiments=[]", "experiments")],

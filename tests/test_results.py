@@ -1,6 +1,8 @@
 """Result files are whole or refused, and equal results are equal bytes."""
 
 import os
+import subprocess
+import time
 
 import pyarrow as pa
 import pytest
@@ -31,7 +33,7 @@ def test_equal_results_are_equal_bytes(file, tmp_path):
 
 def test_a_truncated_file_is_refused_by_name(file):
     file.write_bytes(file.read_bytes()[:-20])
-    with pytest.raises(results.Damaged, match=r"seeds=0-1\.parquet is damaged.*Delete it"):
+    with pytest.raises(results.Damaged, match=r"seeds=0-1\.parquet is damaged.*rm .*seeds=0-1\.parquet; then run"):
         results.read(file)
 
 
@@ -80,3 +82,29 @@ def test_a_failing_writer_leaves_the_old_file_and_no_litter(file):
         results.in_one_piece(file, fail)
     assert file.read_bytes() == before
     assert os.listdir(file.parent) == [file.name]
+
+
+def test_a_temporary_file_is_abandoned_when_its_process_is_gone(tmp_path):
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    mine, dead, young, old = (
+        tmp_path / f".{host}.{process}.seeds=0-1.parquet"
+        for host, process in (
+            (results.HOST, os.getpid()),
+            (results.HOST, gone.pid),
+            ("elsewhere", gone.pid),
+            ("elsewhere", gone.pid + 1),
+        )
+    )
+    for file in (mine, dead, young, old, tmp_path / ".hidden", tmp_path / "seeds=0-1.parquet"):
+        file.write_text("half")
+    os.utime(old, (time.time() - 2 * results.DAY,) * 2)
+    found = results.temporaries(tmp_path)
+    assert set(found) == {mine, dead, young, old}
+    assert {file for file in found if results.is_abandoned(file)} == {dead, old}
+
+
+def test_facts_that_differ_are_named(file):
+    assert results.read_expected(file, {"specification": {"K": 10}}).num_rows == 2
+    with pytest.raises(results.Foreign, match=r"does not belong here: .*another specification \(K, legs\).*rm "):
+        results.read_expected(file, {"specification": {"K": 11, "legs": 1}})

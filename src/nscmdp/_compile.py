@@ -1,17 +1,20 @@
 """Compiled kernels and where they are kept.
 
 Numba's own cache notices a change in the file of a compiled function, not in the functions that it calls. The cache
-folder is therefore keyed by a hash of all sources that kernels are made from: an edit starts a fresh folder.
+folder is therefore keyed by a hash of all sources that kernels are made from: an edit starts a fresh folder. Nor does
+it notice that a file of its own has been damaged, so each ends with a checksum; one that does not is compiled again.
 """
 
 import hashlib
+import io
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numba
 import numpy as np
-from numba.core import cgutils, types
+from numba.core import caching, cgutils, types
 from numba.extending import intrinsic
 
 from nscmdp.sources import kernel_digest
@@ -30,7 +33,42 @@ def cache_folder() -> Path:
     return Path(base) / _key()
 
 
+class CheckedCacheFile(caching.IndexDataCacheFile):
+    """Numba's cache of a function: an index and a file for each signature, with a checksum after what numba reads."""
+
+    @contextmanager
+    def _open_for_write(self, filepath):
+        content = io.BytesIO()
+        yield content
+        try:
+            with super()._open_for_write(filepath) as file:
+                file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
+        except OSError as error:
+            error.filename = filepath  # a full disk does not say where
+            raise
+
+    def _load_index(self):
+        return super()._load_index() if _is_sound(self._index_path) else {}
+
+    def _load_data(self, name):
+        if not _is_sound(self._data_path(name)):
+            raise OSError("numba compiles what it cannot load")
+        return super()._load_data(name)
+
+
+def _is_sound(file: str) -> bool:
+    try:
+        content = Path(file).read_bytes()
+    except FileNotFoundError:
+        return True
+    sound = hashlib.sha256(content[:-32]).digest() == content[-32:]
+    if not sound:
+        print(f"nscmdp: the compiled kernel {file} is damaged: compiling it again", file=sys.stderr, flush=True)
+    return sound
+
+
 numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]
+caching.IndexDataCacheFile = CheckedCacheFile  # type: ignore[misc]
 
 # error_model="numpy" leaves out the check for division by zero: no kernel divides by a number that can be zero.
 jit = numba.njit(cache=True, error_model="numpy")

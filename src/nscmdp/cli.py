@@ -18,9 +18,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if not _expected(error):
             raise
-        print(f"nscmdp: {error}", file=sys.stderr)
+        _say(f"nscmdp: {error}")
         return 1
     return 0
+
+
+def _say(message: str) -> None:
+    """To the log; to the terminal if the log's disk is full."""
+    try:
+        print(message, file=sys.stderr, flush=True)
+    except OSError:
+        print(message)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -110,6 +118,13 @@ def _parser() -> argparse.ArgumentParser:
     ledger(sub)
 
     sub = command("page", _page, "write the page that shows the results")
+    sub.add_argument("results", type=Path)
+
+    sub = command("finish", _finish, "note the checksums of a finished run")
+    sub.add_argument("results", type=Path)
+    sub.add_argument("files", nargs="*", type=Path, help="besides the simulations and optima")
+
+    sub = command("check", _check, "audit a finished run: is all there, sound, as planned, by these sources?")
     sub.add_argument("results", type=Path)
     return parser
 
@@ -229,6 +244,21 @@ def _page(chosen: argparse.Namespace) -> None:
     page.write(chosen.results)
 
 
+def _finish(chosen: argparse.Namespace) -> None:
+    from nscmdp import audit
+
+    audit.finish(chosen.results, chosen.files)
+
+
+def _check(chosen: argparse.Namespace) -> None:
+    from nscmdp import audit
+
+    found = audit.check(chosen.results)
+    print(found)
+    if not found.sound:
+        raise SystemExit(1)
+
+
 def _json(text: str) -> object:
     try:
         return json.loads(text)
@@ -257,4 +287,4 @@ def _expected(error: Exception) -> bool:
     """Is this a mistake that the message alone explains?"""
     from nscmdp import results
 
-    return isinstance(error, ValueError | results.Damaged | OSError)
+    return isinstance(error, ValueError | results.Damaged | results.Refused | OSError)

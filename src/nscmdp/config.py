@@ -27,6 +27,7 @@ STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=Tru
 TUNED = "tuned"  # the setting "scaled" with the factors that a tuning chose
 BELONGS = {"scaled": "factors", TUNED: "times"}
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.,=-]*$"
+FOLDER = r"^[^{}\x00-\x1f-][^{}\x00-\x1f]*$"  # braces are Snakemake's, and no path begins like an option
 
 
 class Strict(BaseModel):
@@ -251,7 +252,7 @@ class Shown(Strict):
 
 
 class Config(Strict):
-    results: Annotated[str, Field(min_length=1)] = "results"
+    results: Annotated[str, Field(pattern=FOLDER)] = "results"
     batch: Positive = 5  # seeds in one job
     shown: list[Shown] = []  # what notebooks/environments.ipynb draws
     effort: Effort = Effort()

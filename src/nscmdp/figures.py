@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from nscmdp import algorithms
+from nscmdp.results import in_one_piece
 from nscmdp.statistics import mean_interval
 
 INK, LIMIT = "#333333", "#000000"
@@ -70,7 +71,6 @@ def draw_curve(ax: Axes, curves: pd.DataFrame, column: str, color, dashes, label
 
 def save(figure: Figure, stem: Path) -> None:
     """SVG and PNG, without a date in them."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})
-    figure.savefig(stem.with_suffix(".png"), dpi=160)
+    in_one_piece(stem.with_suffix(".svg"), lambda file: figure.savefig(file, metadata={"Date": None}))
+    in_one_piece(stem.with_suffix(".png"), lambda file: figure.savefig(file, dpi=160))
     plt.close(figure)

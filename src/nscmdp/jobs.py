@@ -20,7 +20,7 @@ from nscmdp import __version__, algorithms, budget, environments, optimum, resul
 from nscmdp.cmdp import Array
 from nscmdp.path import Path
 from nscmdp.problem import DoesNotFit
-from nscmdp.randomness import checkpoints
+from nscmdp.randomness import checkpoints, unspell
 
 FLOATS = pa.list_(pa.float64())
 WHOLE = pa.list_(pa.int64())
@@ -85,7 +85,7 @@ def simulate_batch(
     tuning.
     """
     learner = spec["learner"] if tuned is None else with_chosen_factors(spec["learner"], tuned)
-    known = _rows_elsewhere(output)
+    known = _rows_elsewhere(output, seeds)
     best = {} if optima is None else by_case(results.read(optima)[0])
     rows = []
     for case, made_from in spec["cases"].items():
@@ -174,13 +174,15 @@ def by_window(run: simulate.Run, best: Array) -> dict[str, Array]:
     return {"episode": middle, "weight": run.window_episodes, "least_gap": least, **means}
 
 
-def _rows_elsewhere(output: File) -> dict[tuple[str, int], tuple[File, dict[str, Any]]]:
-    """The runs in sound files beside ``output``, by their key and seed."""
+def _rows_elsewhere(output: File, seeds: list[int]) -> dict[tuple[str, int], tuple[File, dict[str, Any]]]:
+    """The runs of these seeds in sound files beside ``output``, by their key and seed."""
     rows: dict[tuple[str, int], tuple[File, dict[str, Any]]] = {}
     for file in sorted(output.parent.glob("seeds=*.parquet")):
         try:
+            if not set(unspell(file.stem.removeprefix("seeds="))) & set(seeds):
+                continue  # of many files, few are worth reading
             table, _ = results.read(file)
-        except results.Damaged:
+        except (results.Damaged, ValueError):
             continue
         if "key" in table.column_names:
             rows |= {(row["key"], row["seed"]): (file, row) for row in table.to_pylist()}

@@ -12,6 +12,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent
 
 
+@cache
 def digest(*modules: str) -> str:
     """A hash of the sources of these modules ("nscmdp.simulate") and of all that they import from the package."""
     files = sorted({file for module in modules for file in closure(module)})

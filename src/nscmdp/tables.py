@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from nscmdp import jobs, results
+from nscmdp import audit, jobs, results
 from nscmdp.config import TUNED
 from nscmdp.path import Path
 from nscmdp.plan import Plan
@@ -20,10 +20,6 @@ from nscmdp.statistics import mean_interval
 
 LAST = 0.8  # "the end" of a run is its last fifth
 KEYS = ["experiment", "budget", "episodes", "learner", "algorithm", "setting"]
-
-
-class Foreign(results.Damaged):
-    """A sound file that belongs to another plan."""
 
 
 def make(plan: Plan, experiment: str, folder: File, output: File) -> None:
@@ -52,13 +48,11 @@ def _runs(plan: Plan, experiment: str, folder: File) -> pd.DataFrame:
     """One row a run, arrays in its cells, the comparison with the optimum at the run's own episodes among them."""
     frames = []
     cases = {case.name: case for case in plan.cases_of(experiment)}
-    for learner, seeds, name in plan.run_files(experiment):
-        spec = plan.run_spec(experiment, learner)
-        frame = read_expected(folder / name, spec).to_pandas()
-        expected = [(case, seed) for case in cases for seed in seeds]
-        if list(zip(frame["case"], frame["seed"], strict=True)) != expected:
-            raise Foreign(folder / name, f"it does not hold the seeds {seeds} of every case")
-        chosen = spec["learner"]
+    planned = audit.runs(plan, experiment)
+    tables = audit.read_all(folder, planned)
+    for (learner, _, _), wanted, table in zip(plan.run_files(experiment), planned, tables, strict=True):
+        frame = table.to_pandas()
+        chosen = wanted.specification["learner"]
         frame = frame.assign(
             experiment=experiment,
             budget=[cases[case].budget for case in frame["case"]],
@@ -73,7 +67,7 @@ def _runs(plan: Plan, experiment: str, folder: File) -> pd.DataFrame:
     runs = runs.sort_values("case", key=lambda case: case.map(order), kind="stable", ignore_index=True)
     if plan.experiment(experiment).keep == "windows":
         return runs
-    optima = _optima(plan, experiment, folder)
+    optima = _optima(audit.read_all(folder, [audit.optima(plan, experiment)])[0])
     best = [optima[case].loc[episodes] for case, episodes in zip(runs["case"], runs["episode"], strict=True)]
     optimal = [table[[*jobs.BEST]].to_numpy() for table in best]
     rows = zip(runs["value"], runs["worth"], optimal, runs["rho"], strict=True)
@@ -81,23 +75,13 @@ def _runs(plan: Plan, experiment: str, folder: File) -> pd.DataFrame:
     return compared.assign(uniform_value=[table["uniform"].to_numpy() for table in best])
 
 
-def _optima(plan: Plan, experiment: str, folder: File) -> dict[str, pd.DataFrame]:
-    table = read_expected(folder / f"environments/{experiment}.parquet", plan.optimum_spec(experiment))
+def _optima(table: pa.Table) -> dict[str, pd.DataFrame]:
     rows = table.to_pandas().set_index("case")
     columns = [*jobs.BEST, "uniform"]
     return {
         case: pd.DataFrame({name: row[name] if len(row[name]) else np.nan for name in columns}, index=row["episode"])
         for case, row in rows.iterrows()
     }
-
-
-def read_expected(file: File, spec: dict[str, Any]) -> pa.Table:
-    """A sound file that was made from ``spec``."""
-    table, facts = results.read(file)
-    if facts["specification"] != spec:
-        differing = [key for key in spec if facts["specification"].get(key) != spec[key]]
-        raise Foreign(file, f"it was made from another specification ({', '.join(differing)})")
-    return table
 
 
 def _curves(runs: pd.DataFrame) -> pd.DataFrame:

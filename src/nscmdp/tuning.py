@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from nscmdp import algorithms, jobs, results, simulate, tables
+from nscmdp import algorithms, audit, jobs, results, simulate
 from nscmdp.cmdp import Array
 from nscmdp.plan import Plan
 from nscmdp.problem import DoesNotFit
@@ -134,10 +134,11 @@ def chosen_factors(file: File) -> dict[str, float]:
 def table(plan: Plan, folder: File) -> pd.DataFrame:
     """All candidates of all tunings."""
     frames = []
-    for tuning, algorithm, episodes, name in plan.tuning_files():
-        rows = tables.read_expected(folder / name, plan.tuning_spec(tuning, algorithm, episodes)).to_pandas()
+    found = audit.read_all(folder, audit.tunings(plan))
+    for (tuning, algorithm, episodes, _), rows in zip(plan.tuning_files(), found, strict=True):
         decides = episodes == plan.tuning(tuning).episodes
-        frames.append(summary(rows).assign(tuning=tuning, algorithm=algorithm, episodes=episodes, decides=decides))
+        keys = {"tuning": tuning, "algorithm": algorithm, "episodes": episodes, "decides": decides}
+        frames.append(summary(rows.to_pandas()).assign(**keys))
     first = ["tuning", "algorithm", "episodes", "decides"]
     return pd.concat(frames, ignore_index=True).pipe(lambda all: all[[*first, *all.columns.drop(first)]])
 

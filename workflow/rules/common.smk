@@ -1,4 +1,5 @@
 import json
+from functools import cache
 
 from nscmdp import environments, sources
 
@@ -39,8 +40,14 @@ wildcard_constraints:
     episodes=r"\d+",
 
 
+@cache
+def run_of(experiment, learner):
+    return json.dumps(plan.run_spec(experiment, learner))
+
+
 def run_specification(wildcards):
-    return json.dumps(plan.run_spec(wildcards.experiment, wildcards.learner))
+    """The same text for all batches of a learner: it is put together once."""
+    return run_of(wildcards.experiment, wildcards.learner)
 
 
 def optimum_specification(wildcards):

@@ -1,0 +1,50 @@
+# What a run that was cut short has left behind, and what has been damaged since, is mended before the next one.
+import fcntl
+import shutil
+from pathlib import Path
+
+from nscmdp import audit
+
+LOCKS = Path(".snakemake/locks")
+held = []
+
+
+def alone():
+    """The lock of this folder, or None while a run has it. It is free again when that run ends, however it ends."""
+    LOCKS.parent.mkdir(exist_ok=True)
+    lock = open(LOCKS.with_name("run.lock"), "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        return None
+    return lock
+
+
+def recover():
+    """Lift the lock of a run that was cut short, remove its leftovers and what is damaged; never beside a live run."""
+    lock = alone()
+    if lock is None:
+        logger.warning("A run is going on in this folder.")
+        return
+    if LOCKS.is_dir() and any(LOCKS.iterdir()):
+        logger.warning("An earlier run was cut short: its lock is lifted.")
+        shutil.rmtree(LOCKS)
+    for done in audit.mend(plan, Path(RESULTS)):
+        logger.warning(done)
+    lock.close()
+
+
+def begin():
+    """Hold the lock until this process ends."""
+    lock = alone()
+    if lock is None:
+        raise WorkflowError(
+            "Another run is going on in this folder: wait for its end, or stop it."
+        )
+    held.append(lock)
+    audit.start(plan, Path(RESULTS))
+
+
+if workflow.is_main_process and not workflow.output_settings.dryrun:
+    recover()
