@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path as File
 from typing import Any
 
-from nscmdp import algorithms, environments, optimum, sources
+from nscmdp import algorithms, environments, optimum, resources, sources
 from nscmdp.config import Config, Experiment, Unacceptable, environment_options, parse
 from nscmdp.path import Path
 from nscmdp.problem import DoesNotFit, Problem
@@ -80,12 +80,14 @@ class Plan:
         return [
             (learner.name, seeds, f"simulations/{experiment}/{learner.name}/seeds={spell(seeds)}.parquet")
             for learner in chosen.learners
-            for seeds in self._batches(chosen)
+            for seeds in self._batches(chosen, learner.name)
         ]
 
-    def _batches(self, experiment: Experiment) -> list[list[int]]:
+    def _batches(self, experiment: Experiment, learner: str) -> list[list[int]]:
         """Seeds by job. A batch holds the seeds of one block of ``batch`` numbers, so more seeds add batches."""
         size = experiment.batch or self.config.batch
+        if size == "auto":
+            size = resources.batch(self, experiment.name, learner)
         blocks: dict[int, list[int]] = {}
         for seed in experiment.seed_list:
             blocks.setdefault(seed // size, []).append(seed)

@@ -1,6 +1,7 @@
 import json
 
-from nscmdp import environments, sources
+from nscmdp import environments, resources as needs, sources
+from nscmdp.randomness import unspell
 
 BATCH = "{experiment}/{learner}/seeds={seeds}"
 TABLES = ["curves.parquet", "exact.parquet", "traces.parquet", "summary.csv"]
@@ -32,12 +33,36 @@ wildcard_constraints:
     seeds=r"[\d,-]+",
 
 
+# Seconds each: on a cluster they run beside Snakemake, not as jobs of their own.
+localrules:
+    grid_world,
+    environments,
+    comparison_table,
+    linear,
+    html,
+    page,
+
+
 def run_specification(wildcards):
     return json.dumps(plan.run_spec(wildcards.experiment, wildcards.learner))
 
 
 def optimum_specification(wildcards):
     return json.dumps(plan.optimum_spec(wildcards.experiment))
+
+
+def simulation_request(wildcards, attempt):
+    seeds = len(unspell(wildcards.seeds))
+    chosen = (wildcards.experiment, wildcards.learner, seeds)
+    return needs.simulation(plan, *chosen, attempt)
+
+
+def optimum_request(wildcards, attempt):
+    return needs.optimum(plan, wildcards.experiment, attempt)
+
+
+def tables_request(wildcards, attempt):
+    return needs.tables(plan, wildcards.experiment, attempt)
 
 
 def optima_of_windows(wildcards):
