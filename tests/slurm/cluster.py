@@ -7,7 +7,6 @@ is put back at the end. Every daemon is ended by the process id that it wrote do
 import contextlib
 import os
 import re
-import signal
 import socket
 import subprocess
 import tempfile
@@ -101,10 +100,11 @@ class Cluster:
         with contextlib.suppress(TimeoutError):
             wait_until(lambda: not self.jobs(), "no job left", 30)
         for daemon in ("slurmd.n1", "slurmd.n2", "slurmctld"):
-            self._end(self.folder / f"{daemon}.pid", signal.SIGTERM)
+            _end(self.folder / f"{daemon}.pid")
         if (self.folder / "own_munge").exists():
-            self._end(Path("/run/munge/munged.pid"), signal.SIGTERM)
-        run(*AS_ROOT, "rm", "-f", CONFIGURATION)
+            _end(Path("/run/munge/munged.pid"))
+        if CONFIGURATION.exists() and str(self.folder) in CONFIGURATION.read_text():
+            run(*AS_ROOT, "rm", CONFIGURATION)
         if SET_ASIDE.exists():
             run(*AS_ROOT, "mv", SET_ASIDE, CONFIGURATION)
         run(*AS_ROOT, "rm", "-rf", self.folder)
@@ -125,8 +125,9 @@ class Cluster:
         jobs = {job.id for job in self.jobs("RUNNING") if job.node == node}
         steps = [one for one in psutil.process_iter() if one.name() == "slurmstepd" and _job_of(one) in jobs]
         below = [child.pid for step in steps for child in step.children(recursive=True)]
-        daemon = int((self.folder / f"slurmd.{node}.pid").read_text())
-        run(*AS_ROOT, "kill", "-KILL", daemon, *(step.pid for step in steps), *below, check=False)
+        daemon = _daemon(self.folder / f"slurmd.{node}.pid")
+        assert daemon
+        run(*AS_ROOT, "kill", "-KILL", daemon.pid, *(step.pid for step in steps), *below, check=False)
 
     def _end_what_an_aborted_test_left(self) -> None:
         text = CONFIGURATION.read_text() if CONFIGURATION.exists() else ""
@@ -152,27 +153,34 @@ class Cluster:
             run(*AS_ROOT, "mv", CONFIGURATION, SET_ASIDE)
         run(*AS_ROOT, "install", "-D", "-m", "644", self.folder / "slurm.conf", CONFIGURATION)
 
-    def _end(self, written_down: Path, how: signal.Signals) -> None:
-        """End a daemon by the process id in its file, and wait until it is gone."""
-        try:
-            pid = int(run(*AS_ROOT, "cat", written_down))
-        except (RuntimeError, ValueError):
-            return
-        run(*AS_ROOT, "kill", f"-{how.name}", pid, check=False)
-        wait_until(lambda: _has_ended(pid), f"{written_down.stem} ended")
+
+def _daemon(written_down: Path) -> psutil.Process | None:
+    """The daemon whose process id is in a file, if it runs."""
+    try:
+        found = psutil.Process(int(run(*AS_ROOT, "cat", written_down)))
+        return found if found.name() == written_down.name.split(".")[0] else None
+    except (RuntimeError, ValueError, psutil.NoSuchProcess):
+        return None
+
+
+def _end(written_down: Path) -> None:
+    daemon = _daemon(written_down)
+    if daemon:
+        run(*AS_ROOT, "kill", daemon.pid, check=False)
+        wait_until(lambda: _has_ended(daemon), f"{written_down.stem} ended")
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _job_of(step: psutil.Process) -> str | None:
     """A step's daemon shows its job in its title: slurmstepd: [12.batch]."""
     found = re.search(r"\[(\d+)\.", " ".join(step.cmdline()))
     return found and found[1]
-
-
-def _has_ended(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def _free_port() -> int:
