@@ -3,10 +3,12 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 SEARCH := $(CURDIR)/.venv/bin:$(PATH)
 IN_VENV := PATH="$(SEARCH)"
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+SLURM := slurmctld slurmd slurm-client munge
 SNAKEMAKE := $(IN_VENV) snakemake --profile workflow/profiles/default --cores $(CORES)
 
 .DEFAULT_GOAL := reproduce
-.PHONY: reproduce setup lock test test-all lint format bench clean
+.PHONY: reproduce setup lock test test-all test-slurm lint format bench clean
 
 reproduce: setup  ## simulations, tables, notebooks, figures and the page
 	$(SNAKEMAKE) $(ARGS)
@@ -33,6 +35,12 @@ test: setup  ## what every change must pass; under ten minutes on two cores
 
 test-all: setup  ## the slow checks too
 	$(IN_VENV) python -m pytest -n $(CORES) --dist loadgroup $(ARGS)
+
+test-slurm: setup  ## on a real Slurm of two nodes on this machine: Debian or Ubuntu, as root or with sudo
+	@command -v apt-get >/dev/null || { echo "make test-slurm installs Slurm with apt-get: it needs Debian or Ubuntu"; exit 1; }
+	@dpkg -s $(SLURM) >/dev/null 2>&1 || { $(AS_ROOT) apt-get update -qq && \
+		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(SLURM); }
+	$(IN_VENV) python -m pytest tests/slurm $(ARGS)
 
 lint: setup
 	$(IN_VENV) ruff check .

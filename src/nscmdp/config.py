@@ -148,7 +148,7 @@ class Experiment(Strict):
     learners: list[Learner] = []
     sweeps: list[Sweep] = []  # more learners
     seeds: Positive | list[Annotated[int, Field(ge=0)]]  # how many, from 0 on; or which
-    batch: Positive | None = None  # seeds in one job, instead of the number given for all experiments
+    batch: Positive | Literal["auto"] | None = None  # seeds in one job, instead of what is said for all experiments
     evaluate_every: Positive = 1
     windows: Positive = 200  # means over so many stretches of a run are kept ...
     keep: Literal["episodes", "windows"] = "episodes"  # ... beside every evaluated episode, or instead
@@ -253,7 +253,7 @@ class Shown(Strict):
 
 class Config(Strict):
     results: Annotated[str, Field(pattern=FOLDER)] = "results"
-    batch: Positive = 5  # seeds in one job
+    batch: Positive | Literal["auto"] = 5  # seeds in one job; auto: as many as take about five minutes
     shown: list[Shown] = []  # what notebooks/environments.ipynb draws
     effort: Effort = Effort()
     tunings: list[Tuning] = []
@@ -352,7 +352,7 @@ def _key(loc: tuple[int | str, ...]) -> str:
 
 def _is_tag(loc: tuple[int | str, ...], i: int) -> bool:
     tagged = i > 0 and (loc[i - 1] == "environment" or (i > 1 and loc[i - 2] == "learners"))
-    by_type = i > 0 and loc[i - 1] == "seeds"
+    by_type = i > 0 and loc[i - 1] in ("seeds", "batch")
     return tagged or (by_type and isinstance(loc[i], str))
 
 

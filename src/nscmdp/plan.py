@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path as File
 from typing import Any
 
-from nscmdp import algorithms, environments, optimum, sources
+from nscmdp import algorithms, environments, optimum, resources, sources
 from nscmdp.config import TUNED, Config, Experiment, Tuning, Unacceptable, environment_options, parse
 from nscmdp.path import Path
 from nscmdp.problem import DoesNotFit, Problem
@@ -59,20 +59,26 @@ class Plan:
     def tuning(self, name: str) -> Tuning:
         return next(one for one in self.config.tunings if one.name == name)
 
+    def study(self, name: str) -> Experiment | Tuning:
+        return next(one for one in (*self.config.experiments, *self.config.tunings) if one.name == name)
+
+    def seeds_of(self, name: str) -> list[int]:
+        """Of an experiment or a tuning."""
+        chosen = self.study(name)
+        return self.config.effort.seed_list if isinstance(chosen, Tuning) else chosen.seed_list
+
     def cases_of(self, name: str) -> list[Case]:
         """Those of an experiment or a tuning."""
         return [case for case in (*self.cases, *self.tuning_cases) if case.of == name]
 
     def optimum_spec(self, name: str) -> dict[str, Any]:
         """Of an experiment or a tuning."""
-        tunings = [one.name for one in self.config.tunings]
-        chosen = self.tuning(name) if name in tunings else self.experiment(name)
-        seeds = self.config.effort.seed_list if isinstance(chosen, Tuning) else chosen.seed_list
+        chosen = self.study(name)
         every = chosen.evaluate_every
         return {
             "cases": {case.name: case.spec for case in self.cases_of(name)},
             "evaluate_every": every,
-            "seeds": seeds if every > 1 else [],  # every episode is every seed's
+            "seeds": self.seeds_of(name) if every > 1 else [],  # every episode is every seed's
             "references": isinstance(chosen, Tuning) or chosen.role in ("grid_world", "reading"),
             "sources": sources.optimum_digest(),
         }
@@ -134,12 +140,14 @@ class Plan:
         return [
             (learner.name, seeds, f"simulations/{experiment}/{learner.name}/seeds={spell(seeds)}.parquet")
             for learner in chosen.all_learners
-            for seeds in self._batches(chosen)
+            for seeds in self._batches(chosen, learner.name)
         ]
 
-    def _batches(self, experiment: Experiment) -> list[list[int]]:
+    def _batches(self, experiment: Experiment, learner: str) -> list[list[int]]:
         """Seeds by job. A batch holds the seeds of one block of ``batch`` numbers, so more seeds add batches."""
         size = experiment.batch or self.config.batch
+        if size == "auto":
+            size = resources.batch(self, experiment.name, learner)
         blocks: dict[int, list[int]] = {}
         for seed in experiment.seed_list:
             blocks.setdefault(seed // size, []).append(seed)

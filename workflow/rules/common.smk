@@ -1,7 +1,8 @@
 import json
 from functools import cache
 
-from nscmdp import environments, sources
+from nscmdp import environments, resources as needs, sources
+from nscmdp.randomness import unspell
 
 BATCH = "{experiment}/{learner}/seeds={seeds}"
 TABLES = ["curves.parquet", "exact.parquet", "traces.parquet", "summary.csv"]
@@ -45,6 +46,16 @@ def run_of(experiment, learner):
     return json.dumps(plan.run_spec(experiment, learner))
 
 
+# Seconds each: on a cluster they run beside Snakemake, not as jobs of their own.
+localrules:
+    grid_world,
+    environments,
+    comparison_table,
+    linear,
+    html,
+    page,
+
+
 def run_specification(wildcards):
     """The same text for all batches of a learner: it is put together once."""
     return run_of(wildcards.experiment, wildcards.learner)
@@ -52,6 +63,25 @@ def run_specification(wildcards):
 
 def optimum_specification(wildcards):
     return json.dumps(plan.optimum_spec(wildcards.experiment))
+
+
+def simulation_request(wildcards, attempt):
+    seeds = len(unspell(wildcards.seeds))
+    chosen = (wildcards.experiment, wildcards.learner, seeds)
+    return needs.simulation(plan, *chosen, attempt)
+
+
+def optimum_request(wildcards, attempt):
+    return needs.optimum(plan, wildcards.experiment, attempt)
+
+
+def tuning_request(wildcards, attempt):
+    chosen = (wildcards.tuning, wildcards.algorithm, int(wildcards.episodes))
+    return needs.tuning(plan, *chosen, attempt)
+
+
+def tables_request(wildcards, attempt):
+    return needs.tables(plan, wildcards.experiment, attempt)
 
 
 def optima_of_windows(wildcards):

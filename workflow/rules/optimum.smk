@@ -9,8 +9,8 @@ rule optimum:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: optimum_request(wildcards, attempt).megabytes,
+        runtime=lambda wildcards, attempt: optimum_request(wildcards, attempt).minutes,
     params:
         specification=optimum_specification,
     message:

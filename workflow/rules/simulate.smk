@@ -11,8 +11,12 @@ rule simulate:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: simulation_request(
+            wildcards, attempt
+        ).megabytes,
+        runtime=lambda wildcards, attempt: simulation_request(
+            wildcards, attempt
+        ).minutes,
     params:
         specification=run_specification,
     message:

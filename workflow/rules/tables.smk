@@ -10,8 +10,8 @@ rule tables:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=lambda wildcards, attempt: tables_request(wildcards, attempt).megabytes,
+        runtime=lambda wildcards, attempt: tables_request(wildcards, attempt).minutes,
     params:
         config=experiment_config,
         folder=lambda wildcards, output: os.path.dirname(output[0]),

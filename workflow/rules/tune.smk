@@ -11,8 +11,8 @@ rule tune:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
-        runtime=120,
+        mem_mb=lambda wildcards, attempt: tuning_request(wildcards, attempt).megabytes,
+        runtime=lambda wildcards, attempt: tuning_request(wildcards, attempt).minutes,
     params:
         specification=tuning_specification,
     message:
