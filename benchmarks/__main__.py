@@ -32,15 +32,17 @@ Row = TypeVar("Row", bound=NamedTuple)
 
 
 def comparisons(quick: bool) -> Iterator[Comparison]:
-    """``quick`` plays a hundredth of the episodes beside C, and shows Python and HiGHS on the smallest map alone."""
-    repeats = 3 if quick else 7
+    """``quick`` plays fewer episodes, leaves out what takes longest, and shows Python on the smallest map alone."""
+    repeats = 3 if quick else 5
     worlds = (cases.SMALL, cases.LINEAR) if quick else cases.OPTIMA
     for case in cases.BESIDE_C:
-        episodes = max(10, case.episodes // 100) if quick else case.episodes
-        yield loops.beside(case._replace(episodes=episodes), "C", InC, repeats)
+        if not quick:
+            yield loops.beside(case, "C", InC, repeats)
+        elif case.episodes > 20:
+            yield loops.beside(case._replace(episodes=max(10, case.episodes // 20)), "C", InC, repeats)
     for case, played in cases.BESIDE_PYTHON:
         if case.world in worlds:
-            yield loops.beside(case, "python", InPython, 3, played)
+            yield loops.beside(case, "python", InPython, 3, max(1, played // 5) if quick else played)
     for case, played in cases.BESIDE_DIRECT:
         yield loops.beside(case, "direct", InPython, 3, played // 10 if quick else played)
     for case, evaluated in cases.EVALUATION:
@@ -51,7 +53,7 @@ def comparisons(quick: bool) -> Iterator[Comparison]:
 
 
 def surroundings(quick: bool) -> Iterator[Figure]:
-    yield from pipeline.starts(3, cold=not quick)
+    yield from pipeline.starts(1 if quick else 3, cold=not quick)
     yield from pipeline.memory(10_000 if quick else 100_000)
     yield from pipeline.graphs((1_000,) if quick else (1_000, 10_000))
     if not quick:
@@ -71,7 +73,7 @@ def curves(quick: bool, into: File) -> None:
         counted = kept(misses.count(chosen[::5] if quick else chosen), into / "misses.csv")
     else:
         print("No cache misses are counted: valgrind is not installed.")
-    points = kept(scaling.measure(quick, 3 if quick else 5), into / "scaling.csv")
+    points = kept(scaling.measure(quick, 3), into / "scaling.csv")
     scaling.draw(points, counted, into / "scaling")
 
 
