@@ -62,8 +62,9 @@ def surroundings(quick: bool) -> Iterator[Figure]:
         yield Figure(f"random numbers, {case.name}", loops.drawing(case, 3), "of a run without evaluation")
     for world in (cases.SMALL,) if quick else cases.OPTIMA:
         large = world == cases.LARGE
-        took = planning.inductions(world, 50 if large else 1_000, 0 if large else 3)
-        yield Figure(f"optimum along {world.name}", took, "inductions a checkpoint")
+        counted, spent = planning.inductions(world, 50 if large else 1_000, 0 if large else 3)
+        yield Figure(f"optimum along {world.name}", counted, "inductions a checkpoint")
+        yield Figure(f"optimum along {world.name}, time", spent, "times one maximising induction")
 
 
 def curves(quick: bool, into: File) -> None:

@@ -154,8 +154,10 @@ def mixture(env: Path) -> ctypes.Structure:
 
 
 def triple_q(learner: TripleQ, env: Path) -> ctypes.Structure:
+    stamp, values, visits = np.ones(env.H), np.repeat(learner.initial, env.A, axis=1), np.zeros((env.H, env.A))
+    row = np.column_stack([stamp, values, visits])
     own = {
-        "table": np.zeros((env.H, env.S, 1 + 3 * env.A)),
+        "table": np.repeat(row[:, None], env.S, axis=1),
         "z": 0.0,
         "cbar": 0.0,
         "explore": learner.memory[EXPLORE],

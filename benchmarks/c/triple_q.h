@@ -1,7 +1,7 @@
 /* Triple-Q and non-stationary Triple-Q: nscmdp/algorithms/_triple_q.py.
  *
- * One row of memory for each (h,x): the frame it was last written in, then Q, C and the visits N. Where a frame's end
- * puts all entries back, it only counts the frame; a row of an older one is put back when it is next visited.
+ * One row of memory for each (h,x): the frame it was last visited in, then Q, C and the visits N. A frame's end only
+ * counts the frame; its rule is applied to a row of an older one when that is next visited, once for every frame since.
  */
 #ifndef TRIPLE_Q_H
 #define TRIPLE_Q_H
@@ -26,15 +26,32 @@ INLINE double *triple_q_row(const triple_q *l, int64_t h, int64_t x)
     return l->table + (h * l->S + x) * (1 + 3 * l->A);
 }
 
+static inline void triple_q_settle(const triple_q *l, int64_t h, double *restrict row)
+{
+    const int64_t A = l->A, missed = (int64_t)(l->stamp - row[0]);
+    const double q0 = l->initial[2 * h], c0 = l->initial[2 * h + 1];
+    double *restrict q = row + 1, *restrict c = q + A, *restrict n = c + A;
+    row[0] = l->stamp;
+    for (int64_t a = 0; a < A; a++) {
+        n[a] = 0.0;
+        if (l->rule == FULL)
+            q[a] = q0, c[a] = c0;
+        for (int64_t frame = 0; l->rule == BUMP && frame < missed; frame++) {
+            q[a] += l->bump;
+            if (q[a] >= l->cap_q * q0 || c[a] >= l->cap_c * c0) {
+                q[a] = q0;
+                if (!l->keep_c)
+                    c[a] = c0;
+            }
+        }
+    }
+}
+
 INLINE double *triple_q_fresh_row(const triple_q *l, int64_t h, int64_t x)
 {
     double *restrict row = triple_q_row(l, h, x);
-    if (row[0] != l->stamp) {
-        const int64_t A = l->A;
-        row[0] = l->stamp;
-        for (int64_t a = 1; a <= A; a++)
-            row[a] = l->initial[2 * h], row[A + a] = l->initial[2 * h + 1], row[2 * A + a] = 0.0;
-    }
+    if (row[0] != l->stamp)
+        triple_q_settle(l, h, row);
     return row + 1;
 }
 
@@ -81,29 +98,6 @@ INLINE void triple_q_learn(void *learner, int64_t h, int64_t x, int64_t a, doubl
         l->cbar += l->before ? old : *c;
 }
 
-/* The frame-end rules that look at every entry. */
-static inline void triple_q_sweep(triple_q *l)
-{
-    const int64_t A = l->A;
-    for (int64_t h = 0; h < l->H; h++) {
-        const double q0 = l->initial[2 * h], c0 = l->initial[2 * h + 1];
-        for (int64_t x = 0; x < l->S; x++) {
-            double *restrict q = triple_q_row(l, h, x) + 1, *restrict c = q + A, *restrict n = c + A;
-            for (int64_t a = 0; a < A; a++) {
-                n[a] = 0.0;
-                if (l->rule == COUNTS)
-                    continue;
-                q[a] += l->bump;
-                if (q[a] >= l->cap_q * q0 || c[a] >= l->cap_c * c0) {
-                    q[a] = q0;
-                    if (!l->keep_c)
-                        c[a] = c0;
-                }
-            }
-        }
-    }
-}
-
 INLINE void triple_q_end(void *learner)
 {
     triple_q *l = learner;
@@ -115,10 +109,7 @@ INLINE void triple_q_end(void *learner)
     l->z = larger(0.0, (l->forget ? 0.0 : l->z) + l->target - l->cbar / l->frame);
     l->cbar = 0.0;
     l->weight = l->z / l->eta;
-    if (l->rule == FULL)
-        l->stamp += 1.0;
-    else
-        triple_q_sweep(l);
+    l->stamp += 1.0;
 }
 
 INLINE void triple_q_policy(void *learner, int64_t h, int64_t x, double *restrict chances)
