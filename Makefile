@@ -54,7 +54,7 @@ format: setup
 	$(IN_VENV) ruff format .
 	$(IN_VENV) snakefmt Snakefile workflow
 
-bench: setup  ## our kernels beside C, in one run
+bench: setup  ## our kernels beside C, Python and HiGHS, and what surrounds them, in one run
 	$(IN_VENV) python -m benchmarks $(ARGS)
 
 clean:  ## forget the results, keep the environment

@@ -1,77 +1,121 @@
-"""``python -m benchmarks``: our kernels beside C, plain Python and HiGHS, in one run.
+"""``python -m benchmarks``: our kernels beside C, plain Python, HiGHS and direct forms, and what surrounds them.
 
-Writes results/benchmarks/summary.csv: the CPU seconds that a step (loops) or a solve (optimum) takes us and
-them, the ratio ours/theirs of the medians, and the interquartile range of that ratio over the repeats. A ratio
-below 1 says that ours is faster.
+Writes into results/benchmarks/:
+
+    summary.csv      CPU seconds that a step (loops), an evaluation or a solve takes us and them, the ratio ours/theirs
+                     of the medians, and the interquartile range of that ratio over the repeats; below 1, ours is faster
+    pipeline.csv     what has no opponent: start of a worker, its memory, Snakemake's share, inductions a checkpoint
+    scaling.csv      the cost of a step against S, A, H, K and frames, that of a run against their number
+    misses.csv       cache misses against S, where valgrind is at hand
+    scaling.svg      the last two drawn (and .png)
+    machine.json     where all this was measured
 """
 
 import argparse
 import csv
-import os
-import platform
+import json
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from pathlib import Path as File
+from typing import NamedTuple, TypeVar
 
-from benchmarks import c_loop, cases, loops, planning, python_loop
+from benchmarks import cases, evaluation, loops, machine, misses, pipeline, planning, scaling
+from benchmarks.c_loop import InC, NoCompiler
+from benchmarks.pipeline import Figure
+from benchmarks.python_loop import InPython
 from benchmarks.timing import Comparison
+from nscmdp.problem import DoesNotFit
 
 RESULTS = File(__file__).resolve().parents[1] / "results" / "benchmarks"
+Row = TypeVar("Row", bound=NamedTuple)
 
 
-def processor() -> str:
-    try:
-        lines = File("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+def comparisons(quick: bool) -> Iterator[Comparison]:
+    """``quick`` plays fewer episodes, leaves out what takes longest, and shows Python on the smallest map alone."""
+    repeats = 3 if quick else 5
+    worlds = (cases.SMALL, cases.LINEAR) if quick else cases.OPTIMA
+    for case in cases.BESIDE_C:
+        if not quick:
+            yield loops.beside(case, "C", InC, repeats)
+        elif case.episodes > 20:
+            yield loops.beside(case._replace(episodes=max(10, case.episodes // 20)), "C", InC, repeats)
+    for case, played in cases.BESIDE_PYTHON:
+        if case.world in worlds:
+            yield loops.beside(case, "python", InPython, 3, max(1, played // 5) if quick else played)
+    for case, played in cases.BESIDE_DIRECT:
+        yield loops.beside(case, "direct", InPython, 3, played // 10 if quick else played)
+    for case, evaluated in cases.EVALUATION:
+        yield evaluation.beside_plain(case, evaluated // 10 if quick else evaluated, repeats)
+    for world in worlds:
+        if world != cases.LARGE:
+            yield planning.beside_highs(world, 3)
 
 
-def measure(quick: bool) -> Iterator[Comparison]:
-    repeats = 3 if quick else 7
-    chosen = cases.quick if quick else list
-    library = c_loop.player(c_loop.build())
-    for case in chosen(cases.BESIDE_C):
-        yield loops.beside(case, "C", library, repeats)
-    for case in chosen(cases.BESIDE_PYTHON):
-        yield loops.beside(case, "python", python_loop.play, repeats)
-    for map in cases.BESIDE_HIGHS:
-        yield planning.beside_highs(map, repeats)
+def surroundings(quick: bool) -> Iterator[Figure]:
+    yield from pipeline.starts(1 if quick else 3, cold=not quick)
+    yield from pipeline.memory(10_000 if quick else 100_000)
+    yield from pipeline.graphs((1_000,) if quick else (1_000, 10_000))
+    if not quick:
+        yield from pipeline.whole_run()
+    for case in cases.DRAWING:
+        yield Figure(f"random numbers, {case.name}", loops.drawing(case, 3), "of a run without evaluation")
+    for world in (cases.SMALL,) if quick else cases.OPTIMA:
+        large = world == cases.LARGE
+        counted, spent = planning.inductions(world, 50 if large else 1_000, 0 if large else 3)
+        yield Figure(f"optimum along {world.name}", counted, "inductions a checkpoint")
+        yield Figure(f"optimum along {world.name}, time", spent, "times one maximising induction")
 
 
-def written(seconds: float) -> str:
-    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
+def curves(quick: bool, into: File) -> None:
+    counted = []
+    if misses.available():
+        chosen = scaling.of_states()
+        counted = kept(misses.count(chosen[::5] if quick else chosen), into / "misses.csv")
+    else:
+        print("No cache misses are counted: valgrind is not installed.")
+    points = kept(scaling.measure(quick, 3), into / "scaling.csv")
+    scaling.draw(points, counted, into / "scaling")
+
+
+def kept(rows: Iterable[Row], file: File) -> list[Row]:
+    """Print the rows as they come, write them as a table, and return them."""
+    found = []
+    for row in rows:
+        found.append(row)
+        print("  ".join(f"{cell:<44}" if i == 0 else shown(cell) for i, cell in enumerate(row)), flush=True)
+    with open(file, "w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(found[0]._fields)
+        writer.writerows(found)
+    return found
+
+
+def shown(cell: object) -> str:
+    return f"{cell:>10.4g}" if isinstance(cell, float) else f"{cell!s:>8}"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="few episodes and repeats: does it run, roughly how fast?")
-    parser.add_argument("--into", type=File, default=RESULTS, help="folder for summary.csv")
+    parser.add_argument("--into", type=File, default=RESULTS, help="folder for the results")
     options = parser.parse_args()
-    print(f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}", flush=True)
-    print(f"{'':36} {'against':8} {'ours':>9} {'theirs':>9} {'ratio':>8} {'spread':>8}")
-    rows = []
+    warnings.simplefilter("ignore", DoesNotFit)
+    options.into.mkdir(parents=True, exist_ok=True)
     try:
-        for row in measure(options.quick):
-            rows.append(row)
-            times = f"{written(row.ours):>9} {written(row.theirs):>9}"
-            print(f"{row.name:36} {row.against:8} {times} {row.ratio:8.3g} {row.spread:8.2g}", flush=True)
-    except c_loop.NoCompiler as error:
+        described = machine.describe()
+    except NoCompiler as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 1
-    print("Random numbers are drawn beforehand for both sides, and no policy is evaluated.")
-    for case in cases.quick(cases.DRAWING) if options.quick else cases.DRAWING:
-        share = loops.drawing(case, 3)
-        print(f"Drawing them takes {share:.0%} of simulate.run for {case.name}, K = {case.episodes:,}.")
-    options.into.mkdir(parents=True, exist_ok=True)
-    with open(options.into / "summary.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Comparison._fields)
-        writer.writerows(rows)
-    print(f"Written to {options.into / 'summary.csv'}")
+    text = json.dumps(described, indent=2)
+    (options.into / "machine.json").write_text(text + "\n")
+    print(text)
+    kept(comparisons(options.quick), options.into / "summary.csv")
+    kept(surroundings(options.quick), options.into / "pipeline.csv")
+    curves(options.quick, options.into)
+    print(f"Written to {options.into}")
     return 0
 
 

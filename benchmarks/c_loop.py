@@ -1,4 +1,8 @@
-"""``loop.c``, compiled on the spot by the system's compiler and called with the arrays of our learners."""
+"""The loops in ``c/``, compiled on the spot by the system's compiler and called with the constants of our learners.
+
+A learner in C owns its state, laid out as suits C; what it shares with ours are constants and tables that neither side
+changes. The structures below mirror those of the C files, field by field.
+"""
 
 import ctypes
 import os
@@ -6,49 +10,32 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 
-from nscmdp.algorithms._triple_q import FRAME, TripleQ
+from benchmarks.cases import Tables
+from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
+from nscmdp.algorithms._lsvi import FRAME, TARGET, CountingLSVI
+from nscmdp.algorithms._triple_q import EXPLORE, TripleQ
+from nscmdp.algorithms.exact_model_primal_dual import ExactModelQueue
+from nscmdp.algorithms.oracle import Oracle
+from nscmdp.algorithms.propd_ppo import Propd
 from nscmdp.algorithms.restart_q_ucb import RestartQ
+from nscmdp.algorithms.sliding_window_opt_cmdp import OptCMDP
+from nscmdp.algorithms.uniform import Uniform
+from nscmdp.induction import drift_of, empty_model
+from nscmdp.path import Path
 
-SOURCE = File(__file__).with_name("loop.c")
+SOURCES = File(__file__).with_name("c")
 # Fused multiply-adds would round differently and let the two sides play different episodes.
-FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-std=c11", "-shared", "-fPIC", "-Wall", "-Wextra")
-
-pointer, whole, real, flag = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double, ctypes.c_bool
-
-
-def _structure(name: str, **groups: tuple[Any, str]) -> type[ctypes.Structure]:
-    fields = [(field, kind) for kind, names in groups.values() for field in names.split()]
-    return type(name, (ctypes.Structure,), {"_fields_": fields})
-
-
-Game = _structure(
-    "Game",
-    tables=(pointer, "outcomes start_threshold start_alias knots route luck whims reward utility"),
-    sizes=(whole, "layers S A M H stops first n episodes windows"),
-)
-CTripleQ = _structure(
-    "CTripleQ",
-    tables=(pointer, "table initial rate bonus_q bonus_c memory"),
-    constants=(real, "eta target offset bump cap_q cap_c decay floor"),
-    sizes=(whole, "H S A frame decay_every rule"),
-    flags=(flag, "keep_c before"),
-    weight=(real, "weight"),
-)
-CRestartQ = _structure(
-    "CRestartQ",
-    tables=(pointer, "table initial stage_ends bonus drift clock"),
-    sizes=(whole, "H S A epoch"),
-)
-LEARNERS = {TripleQ: ("play_triple_q", CTripleQ), RestartQ: ("play_restart_q", CRestartQ)}
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-std=c11", "-Wall", "-Wextra")
 
 
 class NoCompiler(RuntimeError):
-    """There is nothing to compile loop.c with."""
+    """There is nothing to compile the loops with."""
 
 
 def compiler() -> str:
@@ -58,57 +45,286 @@ def compiler() -> str:
     raise NoCompiler("no C compiler found: install gcc or clang, or name one in the variable CC")
 
 
-def build() -> ctypes.CDLL:
-    """The loop as a library; its file is gone when this returns, the loaded code stays."""
+def compile_c(output: File, *options: str) -> None:
+    command = [compiler(), *FLAGS, *options, "-o", str(output), "-lm"]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{made.stderr}")
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """All loops as a library; its file is gone when this returns, the loaded code stays."""
     with tempfile.TemporaryDirectory() as folder:
-        library = File(folder) / "loop.so"
-        command = [compiler(), *FLAGS, str(SOURCE), "-o", str(library), "-lm"]
-        made = subprocess.run(command, capture_output=True, text=True, check=False)
-        if made.returncode:
-            raise RuntimeError(f"{' '.join(command)} failed:\n{made.stderr}")
-        return ctypes.CDLL(str(library))
+        compile_c(File(folder) / "loops.so", "-shared", "-fPIC", *map(str, sorted(SOURCES.glob("*.c"))))
+        return ctypes.CDLL(str(File(folder) / "loops.so"))
 
 
-def player(library: ctypes.CDLL) -> Callable[..., None]:
-    """A function with the arguments of ``nscmdp.simulate.play`` that plays in C; it evaluates no policy."""
-
-    def play(drift, sampler, learner, model, first, luck, whims, asked, episodes, reward, utility, values, scratch):
-        if len(asked):
-            raise ValueError("the C loop plays, it does not evaluate policies")
-        _, layers, states, actions, columns = sampler.outcomes.shape
-        game = _filled(
-            Game,
-            {**sampler._asdict(), "knots": drift.knots, "route": drift.route, "luck": luck, "whims": whims},
-            {"reward": reward, "utility": utility, "layers": layers, "S": states, "A": actions, "M": columns},
-            {"H": whims.shape[1] - 1, "stops": len(drift.knots), "first": first, "n": len(luck)},
-            {"episodes": episodes, "windows": len(reward)},
-        )
-        name, structure = LEARNERS[type(learner)]
-        horizon, states, _, actions = learner.table.shape
-        sizes = {"H": horizon, "S": states, "A": actions}
-        state = _filled(structure, learner._asdict(), sizes, _constants(learner))
-        getattr(library, name)(ctypes.byref(game), ctypes.byref(state))
-
-    return play
+def structure(*, parts: str = "", pointers: str = "", reals: str = "", wholes: str = "") -> type[ctypes.Structure]:
+    """Other structures, pointers, doubles and int64, in the order in which the C files have them."""
+    fields: list[tuple[str, Any]] = [(name, PARTS[name]) for name in parts.split()]
+    for names, kind in ((pointers, ctypes.c_void_p), (reals, ctypes.c_double), (wholes, ctypes.c_int64)):
+        fields += [(name, kind) for name in names.split()]
+    return type("Structure", (ctypes.Structure,), {"_fields_": fields})
 
 
-def _constants(learner: TripleQ | RestartQ) -> dict[str, Any]:
-    if isinstance(learner, RestartQ):
-        return {}
-    frame, eta, target, offset = learner.memory[FRAME:]
-    return {"frame": int(frame), "eta": eta, "target": target, "offset": offset, "weight": 0.0}
-
-
-def _filled(structure: type[ctypes.Structure], *parts: dict[str, Any]) -> ctypes.Structure:
-    values = {name: value for part in parts for name, value in part.items()}
-    filled = structure()
-    for name, _ in structure._fields_:  # type: ignore[misc]
+def filled(kind: type[ctypes.Structure], values: dict[str, Any]) -> ctypes.Structure:
+    """A structure with these values; it keeps alive the arrays that it points to."""
+    made = kind()
+    made.alive = values  # type: ignore[attr-defined]
+    for name, _ in kind._fields_:  # type: ignore[misc]
         value = values[name]
-        setattr(filled, name, _address(name, value) if isinstance(value, np.ndarray) else value)
-    return filled
+        if isinstance(value, np.ndarray):
+            if not value.flags.c_contiguous:
+                raise ValueError(f"{name} is not contiguous")
+            value = value.ctypes.data
+        setattr(made, name, value)
+    return made
 
 
-def _address(name: str, array: np.ndarray) -> int:
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{name} is not contiguous")
-    return array.ctypes.data
+PARTS: dict[str, type[ctypes.Structure]] = {}
+PARTS["model"] = structure(pointers="successors probability reward utility mu0", wholes="layers S A M H")
+PARTS["drift"] = structure(pointers="probability reward utility knots route", wholes="stops")
+PARTS["mixture"] = structure(pointers="falling rising trial values")
+GAME = structure(
+    parts="model drift",
+    pointers="outcomes start_threshold start_alias luck whims asked values reward utility chances scratch",
+    wholes="first n evaluations episodes windows",
+)
+PARTS["inner"] = TRIPLE_Q = structure(
+    pointers="table initial rate bonus_q bonus_c arms",
+    reals="z cbar explore stamp weight frame eta target offset bump cap_q cap_c decay floor",
+    wholes="H S A episode decay_every rule keep_c forget carry before",
+)
+DOUBLE_RESTART = structure(
+    parts="inner",
+    pointers="log_weights probabilities",
+    reals="gamma on_utility reward utility rho",
+    wholes="arms arm episode block episodes",
+)
+RESTART_Q = structure(
+    pointers="table initial stage_ends bonus drift",
+    reals="on_reward on_utility",
+    wholes="H S A epoch episode epochs",
+)
+PROPD = structure(
+    pointers="visits seen known paid preference chance q v",
+    reals="y alpha beta eta shrink most rho",
+    wholes="H S A episode start window restart",
+)
+OPT_CMDP = structure(
+    parts="model mixture",
+    pointers="states actions paid counts rising occupancy",
+    reals="bonus rho",
+    wholes="window episode solved due refresh",
+)
+EXACT_MODEL = structure(
+    parts="model drift", pointers="choice values", reals="z cbar eta target", wholes="episode frame forget"
+)
+ORACLE = structure(parts="model drift mixture", pointers="rising occupancy", reals="rho", wholes="episode warm")
+UNIFORM = structure(wholes="A")
+COUNTING = structure(
+    pointers="visits sums reached successors counts q chances values",
+    reals="y drive target alpha beta eta xi ridge",
+    wholes="H S A M episode frame realised",
+)
+
+
+def model(successors: np.ndarray, rest: dict[str, np.ndarray], horizon: int) -> ctypes.Structure:
+    layers, states, actions, columns = successors.shape
+    sizes = {"layers": layers, "S": states, "A": actions, "M": columns, "H": horizon}
+    return filled(PARTS["model"], {"successors": successors, **rest, **sizes})
+
+
+def model_of_path(env: Path) -> ctypes.Structure:
+    empty = empty_model(env)
+    rest = {"probability": empty.probability, "reward": empty.reward, "utility": empty.utility, "mu0": env.mu0}
+    return model(empty.successors, rest, env.H)
+
+
+def drift(env: Path) -> ctypes.Structure:
+    walked = drift_of(env)
+    return filled(PARTS["drift"], {**walked._asdict(), "stops": len(walked.knots)})
+
+
+def mixture(env: Path) -> ctypes.Structure:
+    names = ("falling", "rising", "trial")
+    policies = {name: np.zeros((env.H, env.S), np.int32) for name in names}
+    return filled(PARTS["mixture"], {**policies, "values": np.empty((2, env.S, 2))})
+
+
+def triple_q(learner: TripleQ, env: Path) -> ctypes.Structure:
+    stamp, values, visits = np.ones(env.H), np.repeat(learner.initial, env.A, axis=1), np.zeros((env.H, env.A))
+    row = np.column_stack([stamp, values, visits])
+    own = {
+        "table": np.repeat(row[:, None], env.S, axis=1),
+        "z": 0.0,
+        "cbar": 0.0,
+        "explore": learner.memory[EXPLORE],
+        "stamp": 1.0,
+        "weight": 0.0,
+        "frame": learner.frame,
+        "eta": learner.eta,
+        "target": learner.target,
+        "offset": learner.offset,
+        "episode": 0,
+    }
+    return filled(TRIPLE_Q, {**learner._asdict(), **sizes(env), **own})
+
+
+def double_restart(learner: BanditOverBandit, env: Path) -> ctypes.Structure:
+    arms = len(learner.bandit.log_weights)
+    own = {
+        "inner": triple_q(learner.inner, env),
+        "log_weights": np.zeros(arms),
+        "probabilities": np.zeros(arms),
+        "gamma": learner.bandit.gamma,
+        "on_utility": learner.rule.weight,
+        "reward": 0.0,
+        "utility": 0.0,
+        "arms": arms,
+        "arm": 0,
+        "episode": 0,
+    }
+    return filled(DOUBLE_RESTART, {**learner._asdict(), **own})
+
+
+def restart_q(learner: RestartQ, env: Path) -> ctypes.Structure:
+    own = {"table": np.zeros((env.H, env.S, 1 + 4 * env.A)), "episode": 0, "epochs": 1}
+    return filled(RESTART_Q, {**learner._asdict(), **sizes(env), **own})
+
+
+def propd(learner: Propd, env: Path) -> ctypes.Structure:
+    rows = env.H, env.S, env.A
+    own = {
+        "visits": np.zeros((*rows, env.S)),
+        "seen": np.zeros((*rows, env.S), np.int32),
+        "known": np.zeros(rows, np.int64),
+        "paid": np.zeros((*rows, 2)),
+        "preference": np.zeros(rows),
+        "chance": np.zeros(rows),
+        "q": np.zeros((*rows, 2)),
+        "v": np.zeros((env.H + 1, env.S, 2)),
+        "y": 0.0,
+        "episode": 0,
+        "start": 0,
+    }
+    return filled(PROPD, {**learner._asdict(), **sizes(env), **own})
+
+
+def opt_cmdp(learner: OptCMDP, env: Path) -> ctypes.Structure:
+    rows, window = (env.H, env.S, env.A), len(learner.states)
+    rest = {
+        "probability": np.zeros((*rows, env.S)),
+        "reward": np.zeros(rows),
+        "utility": np.zeros(rows),
+        "mu0": np.zeros(env.S),
+    }
+    every_state = np.ascontiguousarray(np.broadcast_to(np.arange(env.S, dtype=np.uint32), (*rows, env.S)))
+    own = {
+        "model": model(every_state, rest, env.H),
+        "mixture": mixture(env),
+        "states": np.zeros((window, env.H + 1), np.int32),
+        "actions": np.zeros((window, env.H), np.int32),
+        "paid": np.zeros((window, env.H, 2)),
+        "counts": np.zeros((*rows, 2)),
+        "rising": np.zeros((env.H, env.S)),
+        "occupancy": np.zeros((2, 2, env.S)),
+        "window": window,
+        "episode": 0,
+        "solved": 0,
+        "due": 1,
+    }
+    return filled(OPT_CMDP, {**learner._asdict(), **own})
+
+
+def exact_model(learner: ExactModelQueue, env: Path) -> ctypes.Structure:
+    own = {
+        "model": model_of_path(env),
+        "drift": drift(env),
+        "choice": np.zeros((env.H, env.S), np.int32),
+        "values": np.zeros((2, env.S, 2)),
+        "z": 0.0,
+        "cbar": 0.0,
+        "episode": 0,
+    }
+    return filled(EXACT_MODEL, {**learner._asdict(), **own})
+
+
+def oracle(learner: Oracle, env: Path) -> ctypes.Structure:
+    own = {
+        "model": model_of_path(env),
+        "drift": drift(env),
+        "mixture": mixture(env),
+        "rising": np.zeros((env.H, env.S)),
+        "occupancy": np.zeros((2, 2, env.S)),
+        "rho": learner.rho,
+        "episode": 0,
+        "warm": 0,
+    }
+    return filled(ORACLE, own)
+
+
+def uniform(learner: Uniform, env: Path) -> ctypes.Structure:
+    return filled(UNIFORM, {"A": env.A})
+
+
+def counting(learner: CountingLSVI, env: Path) -> ctypes.Structure:
+    rows, columns = (env.H, env.S, env.A), env.successors.shape[3]
+    own = {
+        "visits": np.zeros(rows),
+        "sums": np.zeros((*rows, 2)),
+        "reached": np.zeros(rows, np.int64),
+        "successors": np.zeros((*rows, columns), np.uint32),
+        "counts": np.zeros((*rows, columns)),
+        "q": np.zeros((env.A, 2)),
+        "chances": np.zeros(rows),
+        "values": np.zeros((env.H + 1, env.S, 2)),
+        "y": 0.0,
+        "drive": 0.0,
+        "target": learner.memory[TARGET],
+        "M": columns,
+        "episode": 0,
+        "frame": int(learner.memory[FRAME]),
+    }
+    return filled(COUNTING, {**learner._asdict(), **sizes(env), **own})
+
+
+def sizes(env: Path) -> dict[str, int]:
+    return {"H": env.H, "S": env.S, "A": env.A}
+
+
+LEARNERS: dict[type, tuple[str, Callable[[Any, Path], ctypes.Structure]]] = {
+    TripleQ: ("play_triple_q", triple_q),
+    BanditOverBandit: ("play_double_restart_triple_q", double_restart),
+    RestartQ: ("play_restart_q_ucb", restart_q),
+    Propd: ("play_propd_ppo", propd),
+    OptCMDP: ("play_sliding_window_opt_cmdp", opt_cmdp),
+    ExactModelQueue: ("play_exact_model_primal_dual", exact_model),
+    Oracle: ("play_oracle", oracle),
+    Uniform: ("play_uniform", uniform),
+    CountingLSVI: ("play_lsvi_primal_dual", counting),
+}
+
+
+class InC:
+    """A learner's loop in C, from its first episode on."""
+
+    def __init__(self, tables: Tables, learner: Any) -> None:
+        env = tables.env
+        name, state_of = LEARNERS[type(learner)]
+        self.function, self.state = getattr(library(), name), state_of(learner, env)
+        self.fixed = {
+            **tables.sampler._asdict(),
+            "model": model_of_path(env),
+            "drift": drift(env),
+            "episodes": env.episodes,
+            "chances": np.empty(env.A),
+            "scratch": np.empty((2, env.S, 2)),
+        }
+
+    def play(self, first, luck, whims, asked, values, reward, utility) -> None:
+        varying = {"first": first, "luck": luck, "whims": whims, "asked": asked, "values": values}
+        counted = {"n": len(luck), "evaluations": len(asked), "windows": len(reward)}
+        game = filled(GAME, {**self.fixed, **varying, **counted, "reward": reward, "utility": utility})
+        self.function(ctypes.byref(game), ctypes.byref(self.state))

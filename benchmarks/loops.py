@@ -1,52 +1,47 @@
-"""The simulator's loop beside another with the same signature: same tables, same luck, same episodes.
+"""The simulator's loop beside another: same tables, same luck, same episodes.
 
 Random numbers are drawn beforehand and cost neither side anything; :func:`drawing` says what share of a run they
-take. No policy is evaluated. In every repeat both sides must have earned the same in every window.
+take. In every repeat both sides must have earned the same in every episode that both played, and must have found the
+same values where policies are evaluated.
 """
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from benchmarks.cases import Case
+from benchmarks.cases import Case, Tables
 from benchmarks.timing import Comparison, compared, in_turns, seconds
 from nscmdp import simulate
-from nscmdp.induction import drift_of, empty_model
+from nscmdp.induction import empty_model
+from nscmdp.problem import Problem
 from nscmdp.randomness import stream
-from nscmdp.sampling import sampler_of
 
 SAME = 1e-9
+WARM_UP = 10  # episodes that compile or load the kernels
 CHUNKS = 8  # so many chunks of random numbers are drawn and used again and again
 
 
-class Side:
-    """One player, from the learner's first episode on."""
+class Player(Protocol):
+    def play(self, first, luck, whims, asked, values, reward, utility) -> None:
+        """Play the episodes first, first+1, ...; the arguments are those of :func:`nscmdp.simulate.play`."""
 
-    def __init__(self, play: Callable[..., None], loop: "Loop") -> None:
-        learner, windows = loop.learner, min(simulate.WINDOWS, loop.env.episodes)
-        self.learner = type(learner)(*(part.copy() if isinstance(part, np.ndarray) else part for part in learner))
-        self.reward, self.utility = np.zeros(windows), np.zeros(windows)
-        self.pieces = [
-            partial(
-                play,
-                loop.drift,
-                loop.sampler,
-                self.learner,
-                loop.model,
-                first,
-                luck,
-                whims,
-                np.empty(0, np.int64),
-                loop.env.episodes,
-                self.reward,
-                self.utility,
-                np.empty((0, 2)),
-                loop.scratch,
-            )
-            for first, luck, whims in loop.chunks()
-        ]
+
+Players = Callable[[Tables, Any], Player]  # from the learner's first episode on
+
+
+class Ours:
+    """Our kernels."""
+
+    def __init__(self, tables: Tables, learner: Any) -> None:
+        env, drift, sampler = tables
+        self.state = drift, sampler, learner, empty_model(env)
+        self.episodes, self.scratch = env.episodes, np.empty((2, env.S, 2))
+
+    def play(self, first, luck, whims, asked, values, reward, utility) -> None:
+        earned = reward, utility, values
+        simulate.play(*self.state, first, luck, whims, asked, self.episodes, *earned, self.scratch)
 
 
 class Loop:
@@ -54,41 +49,48 @@ class Loop:
 
     def __init__(self, case: Case) -> None:
         self.case, self.env = case, case.env()
-        self.learner: Any = case.learner(self.env)
-        self.drift, self.sampler = drift_of(self.env), sampler_of(self.env)
-        self.model, self.scratch = empty_model(self.env), np.empty((2, self.env.S, 2))
-        self.chunk = max(1, simulate.CHUNK_STEPS // self.env.H)
+        self.problem, self.tables = Problem.of(self.env), Tables.of(self.env)
+        steps = min(simulate.CHUNK_STEPS, case.episodes * self.env.H)
+        self.chunk = max(1, steps // self.env.H)
         luck, whims = stream("benchmarks", "luck"), stream("benchmarks", "whims")
         self.luck = luck.random((CHUNKS, self.chunk, 1 + 2 * self.env.H))
         self.whims = whims.random((CHUNKS, self.chunk, 1 + self.env.H))
 
-    @property
-    def steps(self) -> int:
-        return self.env.episodes * self.env.H
-
-    def chunks(self):
-        for number, first in enumerate(range(1, self.env.episodes + 1, self.chunk)):
-            n = min(self.chunk, self.env.episodes + 1 - first)
-            yield first, self.luck[number % CHUNKS, :n], self.whims[number % CHUNKS, :n]
-
-    def turn(self, play: Callable[..., None]) -> tuple[float, float]:
-        """One repeat: seconds of our loop and of theirs, which must have earned the same."""
-        ours, theirs = Side(simulate.play, self), Side(play, self)
-        taken = in_turns(ours.pieces, theirs.pieces)
-        for what in ("reward", "utility"):
-            mine, other = getattr(ours, what), getattr(theirs, what)
+    def turn(self, player: Players, theirs: int) -> tuple[float, float]:
+        """One repeat: seconds a step of our loop and of theirs, which plays the first ``theirs`` episodes alone."""
+        sides = Side(Ours, self, self.env.episodes), Side(player, self, theirs)
+        taken = in_turns(sides[0].pieces, sides[1].pieces)
+        for what in ("reward", "utility", "values"):
+            mine, other = (getattr(side, what)[:theirs] for side in sides)
             if not np.allclose(mine, other, rtol=SAME, atol=SAME):
-                worst = int(np.abs(mine - other).argmax())
-                differ = f"ours is {mine[worst]!r}, theirs is {other[worst]!r}"
-                raise AssertionError(f"{self.case.name}: {what} of window {worst} differs: {differ}")
-        return taken
+                where = np.unravel_index(np.abs(mine - other).argmax(), mine.shape)
+                differ = f"ours is {mine[where]!r}, theirs is {other[where]!r}"
+                raise AssertionError(f"{self.case.name}: {what} of episode {where[0] + 1} differs: {differ}")
+        return taken[0] / (self.env.episodes * self.env.H), taken[1] / (theirs * self.env.H)
 
 
-def beside(case: Case, against: str, play: Callable[..., None], repeats: int) -> Comparison:
+class Side:
+    """One player's work in pieces, and what comes of it."""
+
+    def __init__(self, player: Players, loop: Loop, episodes: int) -> None:
+        asked = np.arange(1, episodes + 1 if loop.case.evaluated else 1)
+        self.reward, self.utility = np.zeros((2, loop.env.episodes))
+        self.values = np.zeros((len(asked), 2))
+        playing = player(loop.tables, loop.case.learner(loop.problem))
+        self.pieces = []
+        for number, start in enumerate(range(0, episodes, loop.chunk)):
+            end = min(start + loop.chunk, episodes)
+            luck, whims = (numbers[number % CHUNKS, : end - start] for numbers in (loop.luck, loop.whims))
+            work = start + 1, luck, whims, asked[start:end], self.values[start:end], self.reward, self.utility
+            self.pieces.append(partial(playing.play, *work))
+
+
+def beside(case: Case, against: str, player: Players, repeats: int, theirs: int | None = None) -> Comparison:
+    """Our loop over a case's episodes beside theirs, over as many or over the first ``theirs`` of them."""
+    for piece in Side(Ours, Loop(case._replace(episodes=WARM_UP)), 1).pieces:
+        piece()
     loop = Loop(case)
-    warm_up = Loop(case._replace(episodes=100))
-    warm_up.turn(play)
-    return compared(case.name, against, [loop.turn(play) for _ in range(repeats)], loop.steps)
+    return compared(case.name, against, [loop.turn(player, theirs or case.episodes) for _ in range(repeats)])
 
 
 def drawing(case: Case, repeats: int) -> float:

@@ -2,7 +2,8 @@
 
 A machine may be shared and its clock may drift, so that times taken one after the other say little. Both
 sides therefore take turns within every repeat, what counts is the time of the processor, and what is reported is
-the ratio of the medians over the repeats; ``spread`` is the interquartile range of the repeats' own ratios.
+the ratio of the medians over the repeats; ``spread`` is the interquartile range of the repeats' own ratios. Such
+interleaved ratios are what pytest-benchmark and asv do not offer: both time one function after the other.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 
 
 class Comparison(NamedTuple):
-    """CPU seconds a unit of work (a step, a solve) takes us and them."""
+    """CPU seconds a unit of work (a step, an evaluation, a solve) takes us and them."""
 
     name: str
     against: str
@@ -32,15 +33,17 @@ def seconds(work: Callable[[], object]) -> float:
 def in_turns(ours: Sequence[Callable[[], object]], theirs: Sequence[Callable[[], object]]) -> tuple[float, float]:
     """CPU seconds that each side's pieces of work take in all; the two change places after every piece."""
     total = [0.0, 0.0]
-    for number, pieces in enumerate(zip(ours, theirs, strict=True)):
+    for number in range(max(len(ours), len(theirs))):
         for side in (0, 1) if number % 2 == 0 else (1, 0):
-            total[side] += seconds(pieces[side])
+            pieces = (ours, theirs)[side]
+            if number < len(pieces):
+                total[side] += seconds(pieces[number])
     return total[0], total[1]
 
 
-def compared(name: str, against: str, repeats: Sequence[tuple[float, float]], units: int = 1) -> Comparison:
-    """From the seconds (ours, theirs) of each repeat, for ``units`` units of work."""
-    times = np.array(repeats) / units
+def compared(name: str, against: str, repeats: Sequence[tuple[float, float]]) -> Comparison:
+    """From the seconds (ours, theirs) that a unit of work took in each repeat."""
+    times = np.array(repeats)
     ours, theirs = np.median(times, axis=0)
     low, high = np.quantile(times[:, 0] / times[:, 1], (0.25, 0.75))
     return Comparison(name, against, float(ours), float(theirs), float(ours / theirs), float(high - low))

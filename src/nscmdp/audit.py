@@ -51,8 +51,9 @@ def tunings(plan: Plan) -> list[Planned]:
 
 
 def planned(plan: Plan) -> list[Planned]:
-    environments = [optima(plan, one.name) for one in (*plan.config.tunings, *plan.config.experiments)]
-    return [*environments, *tunings(plan), *(file for one in plan.config.experiments for file in runs(plan, one.name))]
+    experiments = [one.name for one in plan.config.experiments]
+    environments = [optima(plan, name) for name in (*experiments, *(one.name for one in plan.config.tunings))]
+    return [*environments, *tunings(plan), *(file for name in experiments for file in runs(plan, name))]
 
 
 def read(folder: Path, wanted: Planned) -> pa.Table:

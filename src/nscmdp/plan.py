@@ -60,7 +60,8 @@ class Plan:
         return next(one for one in self.config.tunings if one.name == name)
 
     def study(self, name: str) -> Experiment | Tuning:
-        return next(one for one in (*self.config.experiments, *self.config.tunings) if one.name == name)
+        studies: list[Experiment | Tuning] = [*self.config.experiments, *self.config.tunings]
+        return next(one for one in studies if one.name == name)
 
     def seeds_of(self, name: str) -> list[int]:
         """Of an experiment or a tuning."""

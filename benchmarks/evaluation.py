@@ -1,0 +1,86 @@
+"""The exact evaluation of policies beside the plain one: an induction over all states, whether reachable or not."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases import Case
+from benchmarks.timing import Comparison, compared, in_turns
+from nscmdp import simulate
+from nscmdp._compile import jit
+from nscmdp.induction import drift_of, empty_model, find_leg, first_row, flat_rows, look_ahead, mix
+from nscmdp.operations import policy
+
+SAME = 1e-9
+
+
+@jit
+def evaluate_along(drift, learner, model, probabilities, scratch, episodes, values):
+    """V and W of the learner's policy in the models of ``episodes``, as the simulator evaluates it."""
+    for i in range(len(episodes)):
+        mix(drift, episodes[i], model)
+        values[i] = simulate.value_of(model, learner, probabilities, scratch)
+
+
+@jit
+def evaluate_plainly(drift, learner, model, probabilities, scratch, episodes, values):
+    """The same by plain induction: all entries of the model are mixed, all (h,x) are visited."""
+    for i in range(len(episodes)):
+        start, end, weight = find_leg(drift, episodes[i])
+        blend(drift.probability[start], drift.probability[end], weight, model.probability.ravel())
+        blend(drift.reward[start], drift.reward[end], weight, model.reward.ravel())
+        blend(drift.utility[start], drift.utility[end], weight, model.utility.ravel())
+        values[i] = plain_value_of(model, learner, probabilities, scratch)
+
+
+@jit
+def blend(first, last, weight, out):
+    for i in range(len(out)):
+        out[i] = (1.0 - weight) * first[i] + weight * last[i]
+
+
+@jit
+def plain_value_of(model, learner, probabilities, scratch):
+    _, states, actions, columns = model.successors.shape
+    rows = flat_rows(model)
+    scratch[model.horizon % 2] = 0.0
+    for h in range(model.horizon - 1, -1, -1):
+        row = first_row(model, h)
+        later, now = scratch[(h + 1) % 2], scratch[h % 2]
+        for x in range(states):
+            policy(learner, h, x, probabilities)
+            value, worth = 0.0, 0.0
+            for a in range(actions):
+                if probabilities[a] > 0.0:
+                    v, w = look_ahead(rows, columns, row + x * actions + a, later)
+                    value += probabilities[a] * v
+                    worth += probabilities[a] * w
+            now[x, 0], now[x, 1] = value, worth
+    value, worth = 0.0, 0.0
+    for x in range(states):
+        value += model.mu0[x] * scratch[0, x, 0]
+        worth += model.mu0[x] * scratch[0, x, 1]
+    return value, worth
+
+
+def beside_plain(case: Case, episodes: int, repeats: int) -> Comparison:
+    """Seconds an evaluation of what the learner plays after its last episode, in ``episodes`` models of the path."""
+    env = case.env()
+    learner: Any = simulate.run(env, case.algorithm, case.setting, evaluate_every=None, solve=False).learner
+    asked = np.linspace(1, env.episodes, episodes).astype(np.int64)
+
+    def work(evaluate: Callable[..., None], at: np.ndarray) -> tuple[Callable[[], None], np.ndarray]:
+        values, room = np.empty((len(at), 2)), (np.empty(env.A), np.empty((2, env.S, 2)))
+        return partial(evaluate, drift_of(env), learner, empty_model(env), *room, at, values), values
+
+    def turn(at: np.ndarray) -> tuple[float, float]:
+        (ours, mine), (plain, others) = work(evaluate_along, at), work(evaluate_plainly, at)
+        taken = in_turns([ours], [plain])
+        if not np.allclose(mine, others, rtol=SAME, atol=SAME):
+            raise AssertionError(f"evaluation {case.name}: values differ by {np.abs(mine - others).max()}")
+        return taken[0] / len(at), taken[1] / len(at)
+
+    turn(asked[:1])
+    return compared(f"evaluation {case.name}", "direct", [turn(asked) for _ in range(repeats)])

@@ -1,0 +1,81 @@
+"""The benchmarks compare like with like: every other implementation earns what ours does, or the comparison stops."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from benchmarks import c_loop, cases, misses, timing
+from benchmarks.cases import Case
+from benchmarks.loops import Loop, Ours
+from benchmarks.python_loop import InPython
+
+pytestmark = [
+    pytest.mark.xdist_group("benchmarks"),  # the C library is compiled once
+    pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit"),
+]
+
+
+def has_compiler():
+    try:
+        return bool(c_loop.compiler())
+    except c_loop.NoCompiler:
+        return False
+
+
+needs_compiler = pytest.mark.skipif(not has_compiler(), reason="no C compiler")
+
+
+def small(algorithm, episodes, evaluated=False):
+    return Case(cases.SMALL, algorithm, cases.settings(algorithm)[-1], episodes, evaluated=evaluated)
+
+
+@needs_compiler
+@pytest.mark.parametrize("algorithm", cases.EPISODES)
+def test_the_loop_in_c_earns_the_same_and_finds_the_same_values(algorithm):
+    Loop(small(algorithm, 60, evaluated=True)).turn(c_loop.InC, 60)
+
+
+@pytest.mark.parametrize("algorithm", cases.EPISODES)
+def test_the_loop_in_python_earns_the_same(algorithm):
+    Loop(small(algorithm, 60)).turn(InPython, 3)
+
+
+def test_the_direct_form_of_the_linear_learner_earns_the_same():
+    Loop(Case(cases.LINEAR, "lsvi_primal_dual", "scaled", 40)).turn(InPython, 40)
+
+
+class Generous(Ours):
+    def play(self, first, luck, whims, asked, values, reward, utility):
+        super().play(first, luck, whims, asked, values, reward, utility)
+        reward[first - 1] += 1e-6
+
+
+def test_a_loop_that_earns_something_else_stops_the_comparison():
+    with pytest.raises(AssertionError, match="reward of episode 1 differs"):
+        Loop(small("uniform", 20)).turn(Generous, 20)
+
+
+@needs_compiler
+def test_a_game_in_a_file_is_played_as_the_game_itself(tmp_path):
+    loop = Loop(small("nonstationary_triple_q", 50))
+    misses.write_image(loop, tmp_path / "image")
+    c_loop.compile_c(tmp_path / "play", str(c_loop.SOURCES / "main/play_image.c"), str(c_loop.SOURCES / "triple_q.c"))
+    printed = subprocess.run([tmp_path / "play", tmp_path / "image", "50"], capture_output=True, check=True).stdout
+    reward, utility = np.zeros((2, 1))
+    nothing = np.empty(0, np.int64), np.empty((0, 2))
+    playing = c_loop.InC(loop.tables, loop.case.learner(loop.problem))
+    playing.play(1, loop.luck[0], loop.whims[0], *nothing, reward, utility)
+    assert float(printed) == reward[0] > 0
+
+
+def test_both_sides_take_turns():
+    order = []
+    ours, theirs = ([lambda side=side: order.append(side)] * 3 for side in ("ours", "theirs"))
+    timing.in_turns(ours, theirs)
+    assert order == ["ours", "theirs", "theirs", "ours", "ours", "theirs"]
+
+
+def test_the_ratio_is_that_of_the_medians():
+    row = timing.compared("a case", "C", [(1.0, 2.0), (3.0, 4.0), (20.0, 5.0)])
+    assert (row.ours, row.theirs, row.ratio) == (3.0, 4.0, 0.75)
+    assert row.spread == pytest.approx((0.75 + 4.0) / 2 - (0.5 + 0.75) / 2)
