@@ -8,7 +8,7 @@ SLURM := slurmctld slurmd slurm-client munge
 SNAKEMAKE := $(IN_VENV) snakemake --profile workflow/profiles/default --cores $(CORES)
 
 .DEFAULT_GOAL := reproduce
-.PHONY: reproduce setup lock test test-all test-slurm lint format bench clean
+.PHONY: reproduce setup lock test test-all test-slurm lint format bench readme clean
 
 reproduce: setup  ## simulations, tables, notebooks, figures and the page
 	$(SNAKEMAKE) $(ARGS)
@@ -56,6 +56,14 @@ format: setup
 
 bench: setup  ## our kernels beside C, Python and HiGHS, and what surrounds them, in one run
 	$(IN_VENV) python -m benchmarks $(ARGS)
+
+readme: setup  ## put the answer of the results at hand into the README, and what else of them is kept in docs/
+	cp results/answer.json docs/answer.json
+	cp results/tables/deviations.csv docs/deviations_effects.csv
+	cp results/deviations.md docs/deviations.md
+	cp results/figures/grid_world.png docs/grid_world.png
+	cp results/figures/claims.png docs/claims.png
+	$(IN_VENV) nscmdp readme docs/answer.json
 
 clean:  ## forget the results, keep the environment
 	rm -rf results .snakemake

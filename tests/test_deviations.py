@@ -13,7 +13,7 @@ from nscmdp import algorithms, config, deviations, environments, plan, results
 
 ROOT = Path(__file__).parent.parent
 LEDGER = deviations.load(ROOT / "workflow/deviations.yaml")
-MEASURED_BY = ROOT / "workflow/presets/switches.yaml"
+MEASURED_BY = ROOT / "config.yaml"
 EFFECTS = ROOT / "docs/deviations_effects.csv"
 LISTED = {key: entry for entry in LEDGER for key in entry.switch}
 

@@ -168,20 +168,23 @@ def reading_of(options: dict[str, Any]) -> dict[str, str]:
 
 
 def simulation(folder: File, experiments: list[str]) -> pd.DataFrame:
-    """C20 in every experiment: one row a part, reading and choice of constants."""
+    """C20 in every environment: one row a part, reading and choice of constants."""
     frames = []
     for name in experiments:
         file = folder / "tables" / name / "exact.parquet"
-        (case,) = results.read(file)[1]["cases"]
-        cells = pd.DataFrame(judge(tables.load(file)))
-        frames.append(cells.assign(experiment=name, episodes=case["episodes"], **reading_of(case["options"])))
+        exact = tables.load(file)
+        for case in results.read(file)[1]["cases"]:
+            here = exact[(exact["budget"] == case["budget"]) & (exact["episodes"] == case["episodes"])]
+            keys = {"experiment": name, "budget": case["budget"], "episodes": case["episodes"]}
+            frames.append(pd.DataFrame(judge(here)).assign(**keys, **reading_of(case["options"])))
     return pd.concat(frames, ignore_index=True)
 
 
 def combined(cells: pd.DataFrame) -> pd.DataFrame:
-    """C20 as a whole, for every experiment and choice of constants."""
-    complete = cells.groupby(["experiment", "setting"], sort=False).filter(lambda one: len(one) == len(PARTS))
-    grouped = complete.groupby(["experiment", "setting"], sort=False)
+    """C20 as a whole, for every environment and choice of constants."""
+    keys = ["experiment", "budget", "episodes", "setting"]
+    complete = cells.groupby(keys, sort=False).filter(lambda one: len(one) == len(PARTS))
+    grouped = complete.groupby(keys, sort=False)
     return grouped["verdict"].agg(lambda parts: together(list(parts))).reset_index()
 
 

@@ -100,6 +100,15 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--simulations", nargs="*", default=[], help="experiments in which the simulation is judged")
     sub.add_argument("--output", type=Path, required=True)
 
+    sub = command("answer", _answer, "gather the numbers behind the answer")
+    sub.add_argument("results", type=Path)
+    sub.add_argument("--ledger", type=Path, default=Path("workflow/deviations.yaml"))
+    sub.add_argument("--output", type=Path, required=True)
+
+    sub = command("readme", _readme, "write the answer into a README")
+    sub.add_argument("answer", type=Path)
+    sub.add_argument("--readme", type=Path, default=Path("README.md"))
+
     sub = command("notebook", _notebook, "execute a notebook")
     sub.add_argument("notebook", type=Path)
     sub.add_argument("--parameters", type=_json, default={})
@@ -211,6 +220,19 @@ def _claims(chosen: argparse.Namespace) -> None:
     from nscmdp import claims
 
     claims.write(chosen.results, chosen.simulations, chosen.output)
+
+
+def _answer(chosen: argparse.Namespace) -> None:
+    from nscmdp import answer
+
+    answer.write(chosen.results, chosen.ledger, chosen.output)
+
+
+def _readme(chosen: argparse.Namespace) -> None:
+    from nscmdp import answer, results
+
+    numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
+    results.write_text(chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers))
 
 
 def _notebook(chosen: argparse.Namespace) -> None:

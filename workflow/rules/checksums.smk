@@ -13,6 +13,7 @@ rule checksums:
         ],
         others=[
             f"{RESULTS}/index.html",
+            *JUDGED,
             *expand(
                 f"{RESULTS}/tables/{{experiment}}/{{table}}",
                 experiment=EXPERIMENTS,

@@ -17,8 +17,9 @@ SIMULATIONS = [
 ]
 ROLES = {
     role: [e.name for e in plan.config.experiments if e.role == role]
-    for role in ("growth", "told", "linear")
+    for role in ("growth", "told", "linear", "controls", "sensitivity", "switches")
 }
+STUDIES = {role: ROLES[role] for role in ("growth", "told", "linear")}
 SHOWN = [one.specification for one in plan.config.shown]
 FIGURES = {
     **({"grid_world": ["grid_world"]} if GRID_WORLDS else {}),
@@ -27,9 +28,20 @@ FIGURES = {
         if ROLES["growth"] and ROLES["told"]
         else {}
     ),
+    **(
+        {"replication": ["claims", "landscape", "causes", "sensitivity"]}
+        if SIMULATIONS and ROLES["controls"] and ROLES["sensitivity"]
+        else {}
+    ),
     **({"linear": ["linear", "linear_arms"]} if ROLES["linear"] else {}),
     **({"environments": ["environments"]} if SHOWN else {}),
 }  # what each notebook that can be executed draws
+JUDGED = [
+    *([f"{RESULTS}/claims.json", f"{RESULTS}/answer.json"] if SIMULATIONS else []),
+    *([f"{RESULTS}/tables/tuned.csv"] if plan.config.tunings else []),
+    f"{RESULTS}/tables/deviations.csv",
+    f"{RESULTS}/deviations.md",
+]
 
 
 wildcard_constraints:
@@ -52,6 +64,11 @@ localrules:
     environments,
     comparison_table,
     linear,
+    replication,
+    claims,
+    answer,
+    deviations,
+    tuned,
     html,
     page,
 

@@ -1,10 +1,9 @@
-SWITCHES = [e.name for e in plan.config.experiments if e.role == "switches"]
-
-
 rule deviations:
     input:
         ledger="workflow/deviations.yaml",
-        tables=expand(f"{RESULTS}/tables/{{name}}/exact.parquet", name=SWITCHES),
+        tables=expand(
+            f"{RESULTS}/tables/{{name}}/exact.parquet", name=ROLES["switches"]
+        ),
     output:
         effects=f"{RESULTS}/tables/deviations.csv",
         page=f"{RESULTS}/deviations.md",

@@ -84,8 +84,48 @@ rule comparison_table:
         mem_mb=2000,
         runtime=20,
     params:
-        parameters=json.dumps({"results": RESULTS, **ROLES}),
+        parameters=json.dumps({"results": RESULTS, **STUDIES}),
         sources=sources.digest("nscmdp.comparison", "nscmdp.figures"),
+    message:
+        "Executing {input.notebook}"
+    shell:
+        "nscmdp notebook {input.notebook:q} --parameters {params.parameters:q} --output {output.notebook:q} 2> {log:q}"
+
+
+rule replication:
+    input:
+        notebook="notebooks/replication.ipynb",
+        judged=JUDGED,
+        tables=expand(
+            f"{RESULTS}/tables/{{name}}/exact.parquet",
+            name=[*SIMULATIONS, *ROLES["controls"], *ROLES["sensitivity"]],
+        ),
+    output:
+        notebook=f"{RESULTS}/notebooks/replication.ipynb",
+        figures=expand(
+            f"{RESULTS}/figures/{{name}}.{{form}}",
+            name=["claims", "landscape", "causes", "sensitivity"],
+            form=["svg", "png"],
+        ),
+    log:
+        f"{RESULTS}/logs/notebooks/replication.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/notebooks/replication.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        parameters=json.dumps(
+            {
+                "results": RESULTS,
+                "simulations": SIMULATIONS,
+                "controls": ROLES["controls"],
+                "sensitivity": ROLES["sensitivity"],
+            }
+        ),
+        sources=sources.digest("nscmdp.replication", "nscmdp.figures"),
     message:
         "Executing {input.notebook}"
     shell:
@@ -113,7 +153,7 @@ rule linear:
         mem_mb=2000,
         runtime=20,
     params:
-        parameters=json.dumps({"results": RESULTS, **ROLES}),
+        parameters=json.dumps({"results": RESULTS, **STUDIES}),
         sources=sources.digest("nscmdp.comparison", "nscmdp.figures"),
     message:
         "Executing {input.notebook}"

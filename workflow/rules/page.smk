@@ -3,6 +3,7 @@ rule page:
         summaries=expand(
             f"{RESULTS}/tables/{{experiment}}/summary.csv", experiment=EXPERIMENTS
         ),
+        judged=JUDGED,
         notebooks=expand(f"{RESULTS}/notebooks/{{name}}.html", name=FIGURES),
         figures=expand(
             f"{RESULTS}/figures/{{name}}.svg", name=sum(FIGURES.values(), [])
