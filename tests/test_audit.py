@@ -103,7 +103,8 @@ def test_runs_of_other_seeds_are_found(folder):
     shutil.copy(folder / FIRST, folder / SECOND)
     audit.finish(folder, [folder / "index.html"])
     assert audit.check(folder).redo == {
-        SECOND: "does not belong here: it holds other runs than ('default/K=8', 1) to ('default/K=8', 1)"
+        SECOND: "does not belong here: it holds other runs than "
+        "('default/K=8', 'uniform.literal', 1) to ('default/K=8', 'uniform.literal', 1)"
     }
 
 

@@ -121,7 +121,9 @@ def test_the_published_ordering_would_be_recognised():
         "C20d": False,
         "C20e": True,
     }
-    assert claims.combined(cells.assign(experiment="here", budget="default", episodes=80 * N))["verdict"].tolist() == ["holds"]
+    assert claims.combined(cells.assign(experiment="here", budget="default", episodes=80 * N))["verdict"].tolist() == [
+        "holds"
+    ]
 
 
 def test_a_baseline_that_keeps_the_limit_refutes_it():

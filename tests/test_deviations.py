@@ -56,7 +56,7 @@ def compared(planned):
     found = []
     for experiment in planned.config.experiments:
         cases = [{"budget": case.budget, **case.spec} for case in planned.cases_of(experiment.name)]
-        learners = {learner.name: learner.specification for learner in experiment.learners}
+        learners = {learner.name: learner.specification for learner in experiment.all_learners}
         for key, here, there in deviations.pairs(LEDGER, cases, learners):
             found.append((key, deviations.as_text(here.keys[key]), deviations.as_text(there.keys[key])))
     return found

@@ -35,13 +35,17 @@ def tuned(planned, algorithm, folder):
     return folder / "tuned.parquet"
 
 
+def chosen(file):
+    (factors,) = tuning.choices([file]).values()
+    return factors
+
+
 @pytest.mark.parametrize("algorithm", TUNABLE)
 def test_candidates_lie_in_their_ranges_and_a_smaller_effort_sees_the_first_of_them(algorithm):
     drawn = tuning.candidates(algorithm, 16)
     assert drawn[:5] == tuning.candidates(algorithm, 5)
     ranges = algorithms.module(algorithm).RANGES
-    factors = [field for field in algorithms.module(algorithm).Factors.__dataclass_fields__]
-    assert set(ranges) <= set(factors)
+    assert set(ranges) <= set(algorithms.module(algorithm).Factors.__dataclass_fields__)
     for name, (low, high) in ranges.items():
         values = np.array([candidate[name] for candidate in drawn])
         assert ((low * 0.999 <= values) & (values <= high * 1.001)).all()
@@ -102,13 +106,13 @@ def test_the_best_finalist_is_chosen_and_all_candidates_are_kept(tmp_path):
     means = rows[rows["candidate"].isin(finalists)].groupby("candidate")["score"].mean()
     table = tuning.summary(rows)
     assert table.loc[table["chosen"], "candidate"].tolist() == [means.idxmin()]
-    assert tuning.chosen_factors(file) == tuning.candidates("nonstationary_triple_q", 6)[means.idxmin()]
+    assert chosen(file) == tuning.candidates("nonstationary_triple_q", 6)[means.idxmin()]
 
 
 def test_what_is_better_on_tuning_seeds_only_gains_nothing_on_reported_ones(tmp_path, monkeypatch):
     """A planted candidate earns more wherever tuning looks. It is chosen, and what is reported of it is the truth."""
     planned = plan.make(configuration())
-    honest = tuning.chosen_factors(tuned(planned, "nonstationary_triple_q", tmp_path))
+    honest = chosen(tuned(planned, "nonstationary_triple_q", tmp_path))
     planted = next(c for c in tuning.candidates("nonstationary_triple_q", 6) if c != honest)
     plain = simulate.run
 
@@ -121,9 +125,12 @@ def test_what_is_better_on_tuning_seeds_only_gains_nothing_on_reported_ones(tmp_
 
     monkeypatch.setattr(simulate, "run", cheating)
     file = tuned(planned, "nonstationary_triple_q", tmp_path)
-    assert tuning.chosen_factors(file) == planted
+    assert chosen(file) == planted
     jobs.simulate_batch(
-        planned.run_spec("walk", "nonstationary_triple_q.tuned"), [0, 1, 2], tmp_path / "seeds=0-2.parquet", tuned=file
+        planned.run_spec("walk", "nonstationary_triple_q.tuned"),
+        [0, 1, 2],
+        tmp_path / "seeds=0-2.parquet",
+        tuned=[file],
     )
     reported = results.read(tmp_path / "seeds=0-2.parquet")[0].to_pandas()
     env = environments.make("menu", 64)
@@ -135,13 +142,15 @@ def test_what_is_better_on_tuning_seeds_only_gains_nothing_on_reported_ones(tmp_
 def test_multiples_of_the_chosen_factors(tmp_path):
     planned = plan.make(configuration())
     file = tuned(planned, "nonstationary_triple_q", tmp_path)
-    chosen = tuning.chosen_factors(file)
+    factors = chosen(file)
     raw = configuration(
         learners=[{"algorithm": "nonstationary_triple_q", "setting": "tuned", "times": {"eta": 3.0}, "label": "faster"}]
     )
-    learner = jobs.with_chosen_factors(plan.make(raw).run_spec("walk", "faster")["learner"], file)
+    learner = jobs.with_chosen_factors(
+        plan.make(raw).run_spec("walk", "faster")["learners"]["faster"], tuning.choices([file])
+    )
     assert learner["setting"] == "scaled"
-    assert learner["factors"] == {**chosen, "eta": pytest.approx(3 * chosen["eta"])}
+    assert learner["factors"] == {**factors, "eta": pytest.approx(3 * factors["eta"])}
 
 
 def test_best_of_n_is_the_mean_over_all_subsets():

@@ -55,8 +55,8 @@ def lines(numbers: dict[str, Any]) -> list[str]:
     """The answer, as Markdown."""
     whole = numbers["C20"]
     said = [
-        f"**The simulation's claim as a whole holds in {whole['holds_in']} of {whole['judged']}** combinations of constants "
-        f"and readings; {whole['void']} more are void, because the constraint does not bind there.",
+        f"**The simulation's claim as a whole holds in {whole['holds_in']} of {whole['judged']}** combinations of "
+        f"constants and readings; {whole['void']} more are void, because the constraint does not bind there.",
         "Part by part: " + "; ".join(map(_said_part, numbers["parts"])) + ".",
         "From the uniform policy (0%) to the optimum (100%) Algorithm 1 comes, at the end, " + _said_far(numbers) + ".",
     ]
@@ -64,8 +64,8 @@ def lines(numbers: dict[str, Any]) -> list[str]:
         said.append("Growth, factors tuned once and frozen: " + "; ".join(map(_said_growth, numbers["growth"])) + ".")
     ledger = numbers["ledger"]
     said.append(
-        f"The printed text had to be completed or corrected in {ledger['places']} places; {ledger['switches']} of the choices "
-        "can be switched, and what each changes is measured."
+        f"The printed text had to be completed or corrected in {ledger['places']} places; {ledger['switches']} of the "
+        "choices can be switched, and what each changes is measured."
     )
     return said
 
@@ -76,24 +76,20 @@ def _said_part(part: dict[str, Any]) -> str:
 
 
 def _said_far(numbers: dict[str, Any]) -> str:
-    cells = [
-        f"{cell['lam']:.0%} with {cell['setting']} constants at a cost of {cell['cost']:.2f} (limit {cell['limit']:g})"
-        for cell in numbers["first_reading"]
-    ]
-    maps = list(dict.fromkeys(cell["map"] for cell in numbers["first_reading"]))
-    chosen = {name: [] for name in maps}  # type: dict[str, list[str]]
-    for cell, text in zip(numbers["first_reading"], cells, strict=True):
-        chosen[cell["map"]].append(text)
-    return "; ".join(f"on the {name} map {', '.join(texts)}" for name, texts in chosen.items())
+    by_map: dict[str, list[str]] = {}
+    for cell in numbers["first_reading"]:
+        text = f"{cell['lam']:.0%} with {cell['setting']} constants at a cost of {cell['cost']:.2f}"
+        by_map.setdefault(f"{cell['map']} map (limit {cell['limit']:g})", []).append(text)
+    return "; ".join(f"on the {name} {', '.join(texts)}" for name, texts in by_map.items())
 
 
 def _said_growth(row: dict[str, Any]) -> str:
     title, exponent = EXPONENTS[row["algorithm"]]
     kept = "keeps" if row["violation_per_episode"] <= 0 else "breaks"
     return (
-        f"{title}'s gap grows as K^{row['gap_slope_K']:.2f} [{row['gap_slope_K_low']:.2f}, {row['gap_slope_K_high']:.2f}] "
-        f"(bound: K^({exponent})) and it {kept} the constraint on average at K = {row['largest_K']:,}, "
-        f"where the theorem speaks from K = {row['theorem_from_K']:.0e} on"
+        f"{title}'s gap grows as K^{row['gap_slope_K']:.2f} "
+        f"[{row['gap_slope_K_low']:.2f}, {row['gap_slope_K_high']:.2f}] (bound: K^({exponent})) and it {kept} the "
+        f"constraint on average at K = {row['largest_K']:,}, where the theorem speaks from K = {row['theorem_from_K']:.0e} on"
     )
 
 

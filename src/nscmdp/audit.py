@@ -10,6 +10,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,15 +28,15 @@ class Planned(NamedTuple):
 
     name: str  # below the results folder
     specification: dict[str, Any]
-    rows: list[tuple[str, int]] | None = None  # (case, seed) of its runs
+    rows: list[tuple[str, str, int]] | None = None  # (case, learner, seed) of its runs
 
 
 def runs(plan: Plan, experiment: str) -> list[Planned]:
-    cases = plan.cases_of(experiment)
-    specs = {one.name: plan.run_spec(experiment, one.name) for one in plan.experiment(experiment).all_learners}
+    cases = [case.name for case in plan.cases_of(experiment)]
+    specs = {unit: plan.run_spec(experiment, unit) for unit in plan.experiment(experiment).units}
     return [
-        Planned(name, specs[learner], [(case.name, seed) for case in cases for seed in seeds])
-        for learner, seeds, name in plan.run_files(experiment)
+        Planned(name, specs[unit], list(product(cases, specs[unit]["learners"], seeds)))
+        for unit, seeds, name in plan.run_files(experiment)
     ]
 
 
@@ -61,7 +62,7 @@ def read(folder: Path, wanted: Planned) -> pa.Table:
     file = folder / wanted.name
     table = results.read_expected(file, {"specification": wanted.specification, "version": __version__})
     if wanted.rows is not None:
-        found = list(zip(table["case"].to_pylist(), table["seed"].to_pylist(), strict=True))
+        found = list(zip(*(table[column].to_pylist() for column in ("case", "learner", "seed")), strict=True))
         if found != wanted.rows:
             raise results.Foreign(file, f"it holds other runs than {wanted.rows[0]} to {wanted.rows[-1]}")
     return table

@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--seeds", type=_seeds, required=True, help="0-4 or 0,2,7")
     sub.add_argument("--optima", type=Path, nargs="?", help="of the environment, for runs kept by windows")
 
-    sub.add_argument("--tuned", type=Path, nargs="?", help="the tuning that chose its factors")
+    sub.add_argument("--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors")
 
     sub = command("tune", _tune, "score candidates for an algorithm's factors")
     specification(sub)

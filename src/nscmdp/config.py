@@ -22,9 +22,9 @@ from pydantic import (
 )
 
 from nscmdp import algorithms, environments
+from nscmdp.jobs import TUNED
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
-TUNED = "tuned"  # the setting "scaled" with the factors that a tuning chose
 BELONGS = {"scaled": "factors", TUNED: "times"}
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.,=-]*$"
 FOLDER = r"^[^{}\x00-\x1f-][^{}\x00-\x1f]*$"  # braces are Snakemake's, and no path begins like an option
@@ -115,6 +115,10 @@ class Sweep(Strict):
     crossed: bool = True  # every combination; or each key by itself, the others left as they are
 
     @property
+    def name(self) -> str:
+        return str(self.learner.get("label") or self.learner.get("algorithm"))
+
+    @property
     def learners(self) -> list[Any]:
         keys, values = list(self.over), list(self.over.values())
         if self.crossed:
@@ -132,7 +136,7 @@ class Sweep(Strict):
                 place = place.setdefault(parent, {})
             place[last] = value
         values = ",".join(f"{key.rpartition('.')[2]}={value}" for key, value in options.items())
-        given["label"] = f"{given.get('label') or given.get('algorithm')}.{values}"
+        given["label"] = f"{self.name}.{values}"
         return TypeAdapter(Learner).validate_json(json.dumps(given))
 
 
@@ -181,6 +185,7 @@ class Experiment(Strict):
     @model_validator(mode="after")
     def _names_are_distinct(self) -> "Experiment":
         chosen: list[tuple[str, list[Any]]] = [
+            ("learners", [*(one.name for one in self.learners), *(sweep.name for sweep in self.sweeps)]),
             ("learners", [learner.name for learner in self.all_learners]),
             ("episodes", self.episodes),
             ("budgets", [json.dumps(budget, sort_keys=True) for budget in self.budgets]),
@@ -193,8 +198,14 @@ class Experiment(Strict):
         return self
 
     @cached_property
+    def units(self) -> dict[str, list[Any]]:
+        """The learners that one job simulates: one, or all of a sweep."""
+        alone = {learner.name: [learner] for learner in self.learners}
+        return alone | {sweep.name: sweep.learners for sweep in self.sweeps}
+
+    @property
     def all_learners(self) -> list[Any]:
-        return [*self.learners, *(learner for sweep in self.sweeps for learner in sweep.learners)]
+        return [learner for unit in self.units.values() for learner in unit]
 
     @property
     def seed_list(self) -> list[int]:

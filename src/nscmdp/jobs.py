@@ -1,8 +1,8 @@
 """What one job of the pipeline does: simulate a batch of seeds, solve an environment's optima, compile the kernels.
 
-A result file has one row a run: a case of the experiment and a seed. A run that another file of the same folder already
-holds, made from the same specification, is taken from there: adding seeds or changing the batch size computes nothing
-twice.
+A result file has one row a run: a case of the experiment, a learner and a seed. A run that another file of the same
+folder already holds, made from the same specification, is taken from there: adding seeds or changing the batch size
+computes nothing twice.
 """
 
 import hashlib
@@ -10,6 +10,7 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path as File
 from typing import Any
 
@@ -22,11 +23,13 @@ from nscmdp.path import Path
 from nscmdp.problem import DoesNotFit
 from nscmdp.randomness import checkpoints, unspell
 
+TUNED = "tuned"  # the setting "scaled" with the factors that a tuning chose
 FLOATS = pa.list_(pa.float64())
 WHOLE = pa.list_(pa.int64())
 TRACES = pa.list_(pa.struct({"name": pa.string(), "columns": pa.int64(), "values": FLOATS}))
 EVERY_RUN = {
     "case": pa.string(),
+    "learner": pa.string(),
     "seed": pa.int64(),
     "key": pa.string(),  # a hash of everything that decides this run but its seed
     "B": pa.float64(),
@@ -66,8 +69,11 @@ def environment(case: dict[str, Any]) -> Path:
     return env
 
 
-def run_key(spec: dict[str, Any], case: str) -> str:
-    decisive = {**spec, "cases": spec["cases"][case], "version": __version__}
+def run_key(spec: dict[str, Any], learner: dict[str, Any], case: str) -> str:
+    """A hash of everything that decides a run but its seed; a tuned learner's factors are among it."""
+    shared = {key: spec[key] for key in ("evaluate_every", "windows", "keep")}
+    sources = spec["sources"][learner["algorithm"]]
+    decisive = {**shared, "case": spec["cases"][case], "learner": learner, "sources": sources, "version": __version__}
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -77,42 +83,50 @@ def facts(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def simulate_batch(
-    spec: dict[str, Any], seeds: list[int], output: File, optima: File | None = None, tuned: File | None = None
+    spec: dict[str, Any], seeds: list[int], output: File, optima: File | None = None, tuned: Sequence[File] = ()
 ) -> None:
-    """Simulate some seeds in every case.
+    """Simulate some seeds of every learner of a unit in every case.
 
-    Runs that are kept by windows need the ``optima`` of every episode, those of the setting "tuned" the file of a
-    tuning.
+    Runs that are kept by windows need the ``optima`` of every episode, learners of the setting "tuned" the file of the
+    tuning that chose their algorithm's factors.
     """
-    learner = spec["learner"] if tuned is None else with_chosen_factors(spec["learner"], tuned)
+    chosen = chosen_factors(tuned)
     known = _rows_elsewhere(output, seeds)
     best = {} if optima is None else by_case(results.read(optima)[0])
     rows = []
     for case, made_from in spec["cases"].items():
-        key = run_key({**spec, "learner": learner}, case)
-        missing = [seed for seed in seeds if (key, seed) not in known]
-        env = environment(made_from) if missing else None
-        for seed in seeds:
-            if env is None or seed not in missing:
-                file, row = known[key, seed]
-                print(f"{case} seed {seed}: taken from {file.name}", file=sys.stderr)
-                rows.append({**row, "case": case})
-            else:
-                rows.append({"case": case, "key": key, **_simulate(env, spec, learner, case, seed, best.get(case))})
+        env = environment(made_from)
+        for name, planned in spec["learners"].items():
+            learner = with_chosen_factors(planned, chosen)
+            key = run_key(spec, learner, case)
+            for seed in seeds:
+                if (key, seed) in known:
+                    file, row = known[key, seed]
+                    print(f"{case} {name} seed {seed}: taken from {file.name}", file=sys.stderr)
+                else:
+                    row = _simulate(env, spec, learner, f"{case} {name}", seed, best.get(case))
+                rows.append({**row, "case": case, "learner": name, "key": key})
     results.write(output, pa.Table.from_pylist(rows, schema=SCHEMAS[spec["keep"]]), facts(spec))
 
 
-def with_chosen_factors(learner: dict[str, Any], tuned: File) -> dict[str, Any]:
-    """A learner of the setting "tuned" as one of the setting "scaled"."""
-    from nscmdp import tuning
+def chosen_factors(tuned: Sequence[File]) -> dict[str, dict[str, float]]:
+    """By algorithm."""
+    from nscmdp import tuning  # most jobs do without
 
-    factors = {name: value * learner["times"][name] for name, value in tuning.chosen_factors(tuned).items()}
+    return tuning.choices(tuned) if tuned else {}
+
+
+def with_chosen_factors(learner: dict[str, Any], chosen: dict[str, dict[str, float]]) -> dict[str, Any]:
+    """A learner of the setting "tuned" as one of the setting "scaled"; any other as it is."""
+    if learner["setting"] != TUNED:
+        return learner
+    factors = {name: value * learner["times"][name] for name, value in chosen[learner["algorithm"]].items()}
     rest = {key: value for key, value in learner.items() if key != "times"}
     return {**rest, "setting": "scaled", "factors": factors}
 
 
 def _simulate(
-    env: Path, spec: dict[str, Any], learner: dict[str, Any], case: str, seed: int, best: Array | None
+    env: Path, spec: dict[str, Any], learner: dict[str, Any], called: str, seed: int, best: Array | None
 ) -> dict[str, Any]:
     began = time.monotonic()
     told = [began]
@@ -122,7 +136,7 @@ def _simulate(
         now = time.monotonic()
         if now - told[0] > 1 or episode == env.episodes:
             told[0] = now
-            line = f"{case} seed {seed}: episode {episode} of {env.episodes}, {now - began:.1f} s"
+            line = f"{called} seed {seed}: episode {episode} of {env.episodes}, {now - began:.1f} s"
             print(line, file=sys.stderr, flush=True)
 
     run = simulate.run(

@@ -42,7 +42,7 @@ class Case:
 
 
 class Plan:
-    """What has to be computed. One job simulates a learner in all cases of an experiment, for a batch of seeds."""
+    """What has to be computed. One job simulates a unit in all cases of an experiment, for a batch of seeds."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -104,51 +104,48 @@ class Plan:
             for algorithm in self.tuning(case.of).algorithms
         ]
 
-    def tuned_by(self, experiment: str, learner: str) -> str | None:
-        """The file that holds a learner's factors, below the results folder; None where they are its own."""
+    def tuned_by(self, experiment: str, unit: str) -> list[str]:
+        """The files that hold factors of a unit's learners, below the results folder."""
         chosen = self.experiment(experiment)
-        specification = self._learner(chosen, learner)
-        if specification["setting"] != TUNED:
-            return None
-        tuning = self.tuning(str(chosen.tuning))
-        return tuning_file(tuning.name, specification["algorithm"], tuning.episodes)
+        algorithms = {one.algorithm for one in chosen.units[unit] if one.setting == TUNED}
+        return [self._deciding_file(str(chosen.tuning), algorithm) for algorithm in sorted(algorithms)]
 
-    @staticmethod
-    def _learner(experiment: Experiment, learner: str) -> dict[str, Any]:
-        return next(one.specification for one in experiment.all_learners if one.name == learner)
+    def _deciding_file(self, tuning: str, algorithm: str) -> str:
+        return tuning_file(tuning, algorithm, self.tuning(tuning).episodes)
 
-    def run_spec(self, experiment: str, learner: str) -> dict[str, Any]:
+    def run_spec(self, experiment: str, unit: str) -> dict[str, Any]:
+        """What decides the runs of a unit: learners that one job simulates."""
         chosen = self.experiment(experiment)
-        specification = self._learner(chosen, learner)
-        tuned = {}
-        if specification["setting"] == TUNED:
-            tuning = self.tuning(str(chosen.tuning))
-            made_from = self.tuning_spec(tuning.name, specification["algorithm"], tuning.episodes)
-            tuned = {"tuning": hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()[:16]}
+        learners = chosen.units[unit]
+        tuned = {one.algorithm for one in learners if one.setting == TUNED}
         return {
-            **tuned,
             "cases": {case.name: case.spec for case in self.cases_of(experiment)},
-            "learner": specification,
+            "learners": {one.name: one.specification for one in learners},
+            "tuning": {algorithm: self._tuning_digest(str(chosen.tuning), algorithm) for algorithm in sorted(tuned)},
             "evaluate_every": chosen.evaluate_every,
             "windows": chosen.windows,
             "keep": chosen.keep,
-            "sources": sources.run_digest(specification["algorithm"]),
+            "sources": {name: sources.run_digest(name) for name in sorted({one.algorithm for one in learners})},
         }
 
+    def _tuning_digest(self, tuning: str, algorithm: str) -> str:
+        made_from = self.tuning_spec(tuning, algorithm, self.tuning(tuning).episodes)
+        return hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()[:16]
+
     def run_files(self, experiment: str) -> list[tuple[str, list[int], str]]:
-        """(learner, seeds, file below the results folder) of every simulation job of an experiment."""
+        """(unit, seeds, file below the results folder) of every simulation job of an experiment."""
         chosen = self.experiment(experiment)
         return [
-            (learner.name, seeds, f"simulations/{experiment}/{learner.name}/seeds={spell(seeds)}.parquet")
-            for learner in chosen.all_learners
-            for seeds in self._batches(chosen, learner.name)
+            (unit, seeds, f"simulations/{experiment}/{unit}/seeds={spell(seeds)}.parquet")
+            for unit in chosen.units
+            for seeds in self._batches(chosen, unit)
         ]
 
-    def _batches(self, experiment: Experiment, learner: str) -> list[list[int]]:
+    def _batches(self, experiment: Experiment, unit: str) -> list[list[int]]:
         """Seeds by job. A batch holds the seeds of one block of ``batch`` numbers, so more seeds add batches."""
         size = experiment.batch or self.config.batch
         if size == "auto":
-            size = resources.batch(self, experiment.name, learner)
+            size = resources.batch(self, experiment.name, unit)
         blocks: dict[int, list[int]] = {}
         for seed in experiment.seed_list:
             blocks.setdefault(seed // size, []).append(seed)

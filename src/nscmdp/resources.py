@@ -39,9 +39,9 @@ class Request(NamedTuple):
     megabytes: int
 
 
-def simulation(plan: "Plan", experiment: str, learner: str, seeds: int, attempt: int = 1) -> Request:
+def simulation(plan: "Plan", experiment: str, unit: str, seeds: int, attempt: int = 1) -> Request:
     """What to ask for a batch of so many seeds."""
-    need = _simulation(plan, experiment, learner)
+    need = _simulation(plan, experiment, unit)
     return _request(need.seconds * seeds, need.model + need.kept * seeds + need.compared, attempt)
 
 
@@ -69,9 +69,9 @@ def tuning(plan: "Plan", name: str, algorithm: str, episodes: int, attempt: int 
     return _request(runs * _seconds(case, algorithm, plan.study(name)), _held(case, algorithm), attempt)
 
 
-def batch(plan: "Plan", experiment: str, learner: str) -> int:
+def batch(plan: "Plan", experiment: str, unit: str) -> int:
     """So many seeds that a job lasts about five minutes."""
-    return max(1, round(JOB / max(_simulation(plan, experiment, learner).seconds, 1e-9)))
+    return max(1, round(JOB / max(_simulation(plan, experiment, unit).seconds, 1e-9)))
 
 
 class _Need(NamedTuple):
@@ -82,14 +82,14 @@ class _Need(NamedTuple):
 
 
 @cache
-def _simulation(plan: "Plan", experiment: str, learner: str) -> _Need:
+def _simulation(plan: "Plan", experiment: str, unit: str) -> _Need:
     chosen = plan.experiment(experiment)
-    algorithm = next(one.algorithm for one in chosen.all_learners if one.name == learner)
+    names = [one.algorithm for one in chosen.units[unit]]
     cases = plan.cases_of(experiment)
     return _Need(
-        seconds=sum(_seconds(case, algorithm, chosen) for case in cases),
-        model=max(_held(case, algorithm) for case in cases),
-        kept=POINT * sum(_points(case, chosen) for case in cases),
+        seconds=sum(_seconds(case, algorithm, chosen) for case in cases for algorithm in names),
+        model=max(_held(case, algorithm) for case in cases for algorithm in names),
+        kept=POINT * len(names) * sum(_points(case, chosen) for case in cases),
         compared=POINT * sum(_evaluated(case, chosen) for case in cases) if chosen.keep == "windows" else 0.0,
     )
 

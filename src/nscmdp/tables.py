@@ -13,7 +13,6 @@ import pandas as pd
 import pyarrow as pa
 
 from nscmdp import audit, jobs, results
-from nscmdp.config import TUNED
 from nscmdp.path import Path
 from nscmdp.plan import Plan
 from nscmdp.statistics import mean_interval
@@ -25,7 +24,7 @@ KEYS = ["experiment", "budget", "episodes", "learner", "algorithm", "setting"]
 def make(plan: Plan, experiment: str, folder: File, output: File) -> None:
     """Write the tables of one experiment below ``output``."""
     runs = _runs(plan, experiment, folder)
-    learners = {one.name: _resolved(plan, experiment, one, folder) for one in plan.experiment(experiment).all_learners}
+    learners = _resolved(plan, experiment, folder)
     cases = [{"budget": case.budget, **case.spec} for case in plan.cases_of(experiment)]
     made_from = {"cases": cases, "learners": learners}
     exact = _exact(runs)
@@ -36,35 +35,36 @@ def make(plan: Plan, experiment: str, folder: File, output: File) -> None:
     results.write_text(output / "summary.csv", _summary(exact, runs).to_csv(index=False, float_format="%.6g"))
 
 
-def _resolved(plan: Plan, experiment: str, learner: Any, folder: File) -> dict[str, Any]:
-    """A learner's specification; that of a tuned one holds the factors that were chosen for it."""
-    tuned = plan.tuned_by(experiment, learner.name)
-    if tuned is None:
-        return learner.specification
-    return {**jobs.with_chosen_factors(learner.specification, folder / tuned), "setting": TUNED}
+def _resolved(plan: Plan, experiment: str, folder: File) -> dict[str, dict[str, Any]]:
+    """The specifications of an experiment's learners; those of tuned ones hold the factors that were chosen."""
+    units = plan.experiment(experiment).units
+    files = sorted({folder / file for unit in units for file in plan.tuned_by(experiment, unit)})
+    chosen = jobs.chosen_factors(files)
+    learners = [one for unit in units.values() for one in unit]
+    return {
+        one.name: jobs.with_chosen_factors(one.specification, chosen) | {"setting": one.setting} for one in learners
+    }
 
 
 def _runs(plan: Plan, experiment: str, folder: File) -> pd.DataFrame:
     """One row a run, arrays in its cells, the comparison with the optimum at the run's own episodes among them."""
-    frames = []
     cases = {case.name: case for case in plan.cases_of(experiment)}
-    planned = audit.runs(plan, experiment)
-    tables = audit.read_all(folder, planned)
-    for (learner, _, _), wanted, table in zip(plan.run_files(experiment), planned, tables, strict=True):
-        frame = table.to_pandas()
-        chosen = wanted.specification["learner"]
-        frame = frame.assign(
-            experiment=experiment,
-            budget=[cases[case].budget for case in frame["case"]],
-            episodes=[cases[case].episodes for case in frame["case"]],
-            learner=learner,
-            algorithm=chosen["algorithm"],
-            setting=chosen["setting"],
-        )
-        frames.append(frame)
-    runs = pd.concat(frames, ignore_index=True)
-    order = {name: number for number, name in enumerate(cases)}
-    runs = runs.sort_values("case", key=lambda case: case.map(order), kind="stable", ignore_index=True)
+    learners = {one.name: one for one in plan.experiment(experiment).all_learners}
+    tables = audit.read_all(folder, audit.runs(plan, experiment))
+    runs = pd.concat([table.to_pandas() for table in tables], ignore_index=True)
+    order = pd.DataFrame(
+        {"case": runs["case"].map(list(cases).index), "learner": runs["learner"].map(list(learners).index)}
+    )
+    runs = runs.loc[order.assign(seed=runs["seed"]).sort_values(["case", "learner", "seed"]).index].reset_index(
+        drop=True
+    )
+    runs = runs.assign(
+        experiment=experiment,
+        budget=[cases[case].budget for case in runs["case"]],
+        episodes=[cases[case].episodes for case in runs["case"]],
+        algorithm=[learners[name].algorithm for name in runs["learner"]],
+        setting=[learners[name].setting for name in runs["learner"]],
+    )
     if plan.experiment(experiment).keep == "windows":
         return runs
     optima = _optima(audit.read_all(folder, [audit.optima(plan, experiment)])[0])

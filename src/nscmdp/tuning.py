@@ -12,6 +12,7 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Iterable
 from pathlib import Path as File
 from typing import Any
 
@@ -125,10 +126,14 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     return table.assign(finalist=finalist, chosen=chosen, factors=grouped["factors"].first()).reset_index()
 
 
-def chosen_factors(file: File) -> dict[str, float]:
-    """What a tuning picked."""
-    table = summary(results.read(file)[0].to_pandas())
-    return json.loads(table.loc[table["chosen"], "factors"].iloc[0])
+def choices(files: Iterable[File]) -> dict[str, dict[str, float]]:
+    """The factors that some tunings chose, by algorithm."""
+    found = {}
+    for file in files:
+        rows, facts = results.read(file)
+        table = summary(rows.to_pandas())
+        found[facts["specification"]["algorithm"]] = json.loads(table.loc[table["chosen"], "factors"].iloc[0])
+    return found
 
 
 def table(plan: Plan, folder: File) -> pd.DataFrame:

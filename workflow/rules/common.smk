@@ -4,7 +4,7 @@ from functools import cache
 from nscmdp import environments, resources as needs, sources
 from nscmdp.randomness import unspell
 
-BATCH = "{experiment}/{learner}/seeds={seeds}"
+BATCH = "{experiment}/{unit}/seeds={seeds}"
 TABLES = ["curves.parquet", "exact.parquet", "traces.parquet", "summary.csv"]
 ALGORITHMS = sorted(
     {learner.algorithm for e in plan.config.experiments for learner in e.all_learners}
@@ -46,7 +46,7 @@ JUDGED = [
 
 wildcard_constraints:
     experiment=r"[^/]+",
-    learner=r"[^/]+",
+    unit=r"[^/]+",
     seeds=r"[\d,-]+",
     tuning=r"[^/]+",
     algorithm=r"[^/]+",
@@ -54,8 +54,8 @@ wildcard_constraints:
 
 
 @cache
-def run_of(experiment, learner):
-    return json.dumps(plan.run_spec(experiment, learner))
+def run_of(experiment, unit):
+    return json.dumps(plan.run_spec(experiment, unit))
 
 
 # Seconds each: on a cluster they run beside Snakemake, not as jobs of their own.
@@ -74,8 +74,8 @@ localrules:
 
 
 def run_specification(wildcards):
-    """The same text for all batches of a learner: it is put together once."""
-    return run_of(wildcards.experiment, wildcards.learner)
+    """The same text for all batches of a unit: it is put together once."""
+    return run_of(wildcards.experiment, wildcards.unit)
 
 
 def optimum_specification(wildcards):
@@ -84,7 +84,7 @@ def optimum_specification(wildcards):
 
 def simulation_request(wildcards, attempt):
     seeds = len(unspell(wildcards.seeds))
-    chosen = (wildcards.experiment, wildcards.learner, seeds)
+    chosen = (wildcards.experiment, wildcards.unit, seeds)
     return needs.simulation(plan, *chosen, attempt)
 
 
@@ -113,8 +113,8 @@ def optima_of_windows(wildcards):
 
 def tuned_by(wildcards):
     """Learners of the setting "tuned" wait for the tuning that chooses their factors."""
-    file = plan.tuned_by(wildcards.experiment, wildcards.learner)
-    return f"{RESULTS}/{file}" if file else []
+    files = plan.tuned_by(wildcards.experiment, wildcards.unit)
+    return [f"{RESULTS}/{file}" for file in files]
 
 
 def tuning_specification(wildcards):
@@ -130,11 +130,13 @@ def experiment_files(wildcards):
             f"{RESULTS}/{name}" for _, _, name in plan.run_files(wildcards.experiment)
         ],
         "tuned": sorted(
-            f"{RESULTS}/{file}"
-            for file in {
-                plan.tuned_by(wildcards.experiment, learner.name)
-                for learner in plan.experiment(wildcards.experiment).all_learners
+            {
+                f"{RESULTS}/{file}"
+                for unit in plan.experiment(wildcards.experiment).units
+                for file in plan.tuned_by(wildcards.experiment, unit)
             }
+        ),
+    }
             if file
         ),
     }

@@ -20,6 +20,6 @@ rule simulate:
     params:
         specification=run_specification,
     message:
-        "Simulating {wildcards.learner} on {wildcards.experiment}, seeds {wildcards.seeds}"
+        "Simulating {wildcards.unit} on {wildcards.experiment}, seeds {wildcards.seeds}"
     shell:
         "nscmdp simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} --optima {input.optima:q} --tuned {input.tuned:q} 2> {log:q}"
