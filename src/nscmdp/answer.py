@@ -87,9 +87,9 @@ def _said_growth(row: dict[str, Any]) -> str:
     title, exponent = EXPONENTS[row["algorithm"]]
     kept = "keeps" if row["violation_per_episode"] <= 0 else "breaks"
     return (
-        f"{title}'s gap grows as K^{row['gap_slope_K']:.2f} "
-        f"[{row['gap_slope_K_low']:.2f}, {row['gap_slope_K_high']:.2f}] (bound: K^({exponent})) and it {kept} the "
-        f"constraint on average at K = {row['largest_K']:,}, where the theorem speaks from K = {row['theorem_from_K']:.0e} on"
+        f"{title}'s gap grows as K^{row['gap_slope_K']:.2f} [{row['gap_slope_K_low']:.2f}, "
+        f"{row['gap_slope_K_high']:.2f}] (bound: K^({exponent})), and it {kept} the constraint on average at "
+        f"K = {row['largest_K']:,}, where the theorem speaks from K = {row['theorem_from_K']:.0e} on"
     )
 
 

@@ -137,9 +137,6 @@ def experiment_files(wildcards):
             }
         ),
     }
-            if file
-        ),
-    }
 
 
 def role_tables(*roles):
