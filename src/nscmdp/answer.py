@@ -99,7 +99,7 @@ def write(folder: File, ledger: File, output: File) -> None:
 
 def in_readme(text: str, numbers: dict[str, Any]) -> str:
     """The text of a README with the answer between its two marks."""
-    block = BEGIN + "".join(f"- {line}\n" for line in lines(numbers)) + END
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise ValueError(f"the README must have one line {BEGIN.strip()} and one line {END.strip()}")
+    block = BEGIN + "".join(f"- {line}\n" for line in lines(numbers)) + END
     return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: block, text, flags=re.DOTALL)

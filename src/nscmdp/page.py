@@ -1,5 +1,6 @@
-"""The page that a person opens first: the figure, the numbers, and where they come from."""
+"""The page that a person opens first: the answer, the figures, the numbers, and where they come from."""
 
+import json
 import re
 from html import escape
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from nscmdp import results, tables
+from nscmdp import answer, results, tables
 from nscmdp.figures import title
 
 PAPER = (
@@ -30,15 +31,18 @@ td:nth-child(-n+2), th:nth-child(-n+2) { text-align: left; }
 .claims { font-size: .82rem; }
 .claims th, .claims td:nth-child(1), .claims td:nth-child(5) { white-space: normal; min-width: 5rem; }
 .over { color: #a02c00; font-weight: 600; }
+summary { margin: .4rem 0; cursor: pointer; }
 a { color: #0b5394; }
 """
 
 
 def write(folder: Path) -> None:
-    """Write index.html into a results folder, from what is there."""
+    """Write index.html and deviations.html into a results folder, from what is there."""
     parts = [
         f"<h1>Non-stationary CMDPs: a replication</h1>\n<p class=by>{escape(PAPER)}</p>",
+        _answer(folder),
         _section(folder, "The paper's simulation", "grid_world"),
+        _section(folder, "Why", "landscape", "causes", "sensitivity"),
         _numbers(folder),
         _comparison(folder),
         _section(folder, "Linear CMDPs", "linear", "linear_arms"),
@@ -46,13 +50,40 @@ def write(folder: Path) -> None:
         _links(folder),
     ]
     body = "\n".join(part for part in parts if part)
-    results.write_text(
-        folder / "index.html",
+    results.write_text(folder / "index.html", _document("Non-stationary CMDPs: a replication", body))
+    if (folder / "deviations.md").is_file():
+        ledger = _from_markdown((folder / "deviations.md").read_text(encoding="utf-8"))
+        results.write_text(folder / "deviations.html", _document("Deviations from the printed text", ledger))
+
+
+def _document(title: str, body: str) -> str:
+    return (
         f"<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
         f'<meta name=viewport content="width=device-width, initial-scale=1">\n'
-        f"<title>Non-stationary CMDPs: a replication</title>\n<style>{STYLE}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n",
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def _from_markdown(text: str) -> str:
+    from nbconvert.filters import markdown2html
+
+    return markdown2html(text)
+
+
+def _answer(folder: Path) -> str:
+    """Does it replicate? With the grid of verdicts, and what had to be completed."""
+    file = folder / "answer.json"
+    if not file.is_file():
+        return ""
+    lines = answer.lines(json.loads(file.read_text(encoding="utf-8")))
+    said = _from_markdown("\n".join(f"- {line}" for line in lines))
+    grid = _figure("claims") if (folder / "figures/claims.svg").is_file() else ""
+    note = (
+        "<p class=note>Verdicts are computed: thresholds are fixed in the code, seeds and intervals are in "
+        "<a href=claims.json>claims.json</a>, what tuning tried in <a href=tables/tuned.csv>tuned.csv</a>. "
+        "<a href=deviations.html>Where the printed text had to be completed</a>, and what each choice changes.</p>"
+    )
+    return f"<h2>Does it replicate?</h2>\n{said}\n{grid}\n{note}"
 
 
 class Shown(NamedTuple):
@@ -64,8 +95,16 @@ FIGURES = {
     "grid_world": Shown(
         "grid_world",
         "One row for each choice of constants: the printed formulas (literal), those of the authors' code for the "
-        "predecessor (authors), declared factors (scaled).",
+        "predecessor (authors), and factors chosen with equal effort for every learner on other seeds (tuned).",
     ),
+    "claims": Shown(
+        "replication",
+        "The simulation's claim in its parts, for every choice of constants and every reading: how many of the seeds "
+        "agree, and the verdict that follows.",
+    ),
+    "landscape": Shown("replication", "All candidates that tuning tried, and what a smaller effort would have found."),
+    "causes": Shown("replication", "What separates Algorithm 1 from Triple-Q: every difference switched by itself."),
+    "sensitivity": Shown("replication", "How much each factor matters around the chosen ones."),
     "growth": Shown(
         "comparison_table",
         "Gap and regret against K, violation of an episode against K, gap against the budget B. Dotted: literal.",
@@ -169,9 +208,11 @@ def _summary(file: Path) -> str:
         )
         head = f"<th>learner<th>constants<th>reward<th>cost (limit {limit:g})<th>regret<th>violation<th>gap"
         rows = "\n".join(_row(row) for _, row in case.iterrows())
-        parts.append(f"<h3>{heading}</h3>\n<div class=wide><table>\n<tr>{head}\n{rows}\n</table></div>")
-    name = escape(f"tables/{experiment}/summary.csv")
-    parts.append(f"<p class=note><a href='{name}'>{name}</a></p>")
+        name = escape(f"tables/{experiment}/summary.csv")
+        parts.append(
+            f"<details><summary>{heading}</summary>\n<div class=wide><table>\n<tr>{head}\n{rows}\n</table></div>\n"
+            f"<p class=note><a href='{name}'>{name}</a></p></details>"
+        )
     return "\n".join(parts)
 
 

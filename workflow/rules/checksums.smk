@@ -12,7 +12,7 @@ rule checksums:
             for _, _, name in plan.run_files(experiment)
         ],
         others=[
-            f"{RESULTS}/index.html",
+            *rules.page.output,
             *JUDGED,
             *expand(
                 f"{RESULTS}/tables/{{experiment}}/{{table}}",

@@ -10,6 +10,7 @@ rule page:
         ),
     output:
         f"{RESULTS}/index.html",
+        f"{RESULTS}/deviations.html",
     log:
         f"{RESULTS}/logs/page.log",
     benchmark:
