@@ -127,3 +127,56 @@ def test_batches_of_old_seeds_stay_when_seeds_are_added():
 def test_a_preset_replaces_the_experiments():
     """Snakemake replaces lists and merges mappings; experiments must therefore be a list."""
     assert isinstance(yaml.safe_load((ROOT / "config.yaml").read_text())["experiments"], list)
+
+
+def swept(**sweep):
+    raw = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
+    (one,) = [one for one in raw["experiments"] if one["name"] == "sensitivity"]
+    return {**raw, "experiments": [{**one, "sweeps": [sweep]}]}
+
+
+def test_a_sweep_is_all_combinations_or_one_key_at_a_time():
+    base = {"algorithm": "nonstationary_triple_q", "setting": "tuned", "label": "here"}
+    over = {"times.eta": [0.5, 2.0], "variants.reset": ["full", "bump"]}
+    crossed = config.parse(swept(learner=base, over=over)).experiments[0]
+    assert [one.name for one in crossed.all_learners] == [
+        "here.eta=0.5,reset=full",
+        "here.eta=0.5,reset=bump",
+        "here.eta=2.0,reset=full",
+        "here.eta=2.0,reset=bump",
+    ]
+    assert list(crossed.units) == ["here"]
+    last = crossed.all_learners[-1].specification
+    assert (last["times"]["eta"], last["variants"]["reset"]) == (2.0, "bump")
+    alone = config.parse(swept(learner=base, over=over, crossed=False)).experiments[0]
+    names = [one.name for one in alone.all_learners]
+    assert names == ["here.eta=0.5", "here.eta=2.0", "here.reset=full", "here.reset=bump"]
+        "here.eta=0.5",
+        "here.eta=2.0",
+        "here.reset=full",
+        "here.reset=bump",
+    ]
+    assert alone.all_learners[0].variants.reset == "full"
+
+
+def test_a_sweep_over_settings_names_learners_as_if_they_stood_alone():
+    sweep = {"learner": {"algorithm": "triple_q"}, "over": {"setting": ["literal", "tuned"]}}
+    assert [one.name for one in config.parse(swept(**sweep)).experiments[0].all_learners] == [
+        "triple_q.literal",
+        "triple_q.tuned",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("over", "named"),
+    [
+        ({"variants.reset": ["never"]}, ["nonstationary_triple_q", "variants.reset", "never"]),
+        ({"times.beta": [2.0]}, ["times.beta", "2.0"]),
+        ({"setting": ["best"]}, ["setting", "best"]),
+    ],
+)
+def test_a_sweep_over_what_a_learner_does_not_have_is_refused(over, named):
+    with pytest.raises(config.Unacceptable) as error:
+        config.parse(swept(learner={"algorithm": "nonstationary_triple_q", "setting": "tuned"}, over=over))
+    for word in named:
+        assert word in str(error.value)

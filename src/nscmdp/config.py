@@ -101,6 +101,7 @@ if TYPE_CHECKING:
 else:
     Environment = Annotated[Union[tuple(ENVIRONMENTS.values())], Field(discriminator="name")]  # noqa: UP007
     Learner = Annotated[Union[tuple(LEARNERS.values())], Field(discriminator="algorithm")]  # noqa: UP007
+LEARNER: TypeAdapter = TypeAdapter(Learner)
 Positive = Annotated[int, Field(ge=1)]
 
 
@@ -108,9 +109,12 @@ Role = Literal["grid_world", "reading", "growth", "told", "linear", "controls", 
 
 
 class Sweep(Strict):
-    """One learner many times, with other values at some of its keys, such as "variants.reset" or "times.eta"."""
+    """One learner many times, with other values at some of its keys, such as "setting" or "variants.reset".
 
-    learner: dict[str, Any]  # with a label that the names of all begin with
+    Each is called LABEL.KEY=VALUE,..., or by its algorithm where there is no label.
+    """
+
+    learner: dict[str, Any]
     over: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], Field(min_length=1)]
     crossed: bool = True  # every combination; or each key by itself, the others left as they are
 
@@ -135,9 +139,15 @@ class Sweep(Strict):
             for parent in parents:
                 place = place.setdefault(parent, {})
             place[last] = value
-        values = ",".join(f"{key.rpartition('.')[2]}={value}" for key, value in options.items())
-        given["label"] = f"{self.name}.{values}"
-        return TypeAdapter(Learner).validate_json(json.dumps(given))
+        if self.learner.get("label") or list(options) != ["setting"]:  # else: as one by itself would be called
+            values = ",".join(f"{key.rpartition('.')[2]}={value}" for key, value in options.items())
+            given["label"] = f"{self.name}.{values}"
+        try:
+            return LEARNER.validate_json(json.dumps(given))
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(str(part) for part in first["loc"][1:])
+            raise ValueError(f"the sweep of {self.name}: {key} = {first['input']!r}: {first['msg']}") from None
 
 
 class Experiment(Strict):
