@@ -151,11 +151,6 @@ def test_a_sweep_is_all_combinations_or_one_key_at_a_time():
     alone = config.parse(swept(learner=base, over=over, crossed=False)).experiments[0]
     names = [one.name for one in alone.all_learners]
     assert names == ["here.eta=0.5", "here.eta=2.0", "here.reset=full", "here.reset=bump"]
-        "here.eta=0.5",
-        "here.eta=2.0",
-        "here.reset=full",
-        "here.reset=bump",
-    ]
     assert alone.all_learners[0].variants.reset == "full"
 
 
