@@ -84,8 +84,6 @@ def test_after_kill_9_of_snakemake_the_same_command_ends_the_run(cluster, projec
     project.kill()
     assert cluster.jobs("RUNNING")
     assert not (project.folder / TABLE).exists()
-    project.start(*WALK, "--unlock")
-    project.finish()
     project.start_on_slurm(*WALK)
     project.finish()
     wait_until(lambda: not cluster.jobs(), "no orphan left", 300)
