@@ -35,6 +35,15 @@ def test_the_loop_in_c_earns_the_same_and_finds_the_same_values(algorithm):
     Loop(small(algorithm, 60, evaluated=True)).turn(c_loop.InC, 60)
 
 
+@needs_compiler
+@pytest.mark.parametrize(
+    "algorithm", ["nonstationary_triple_q", "triple_q", "double_restart_triple_q", "restart_q_ucb"]
+)
+def test_both_loops_forget_alike_at_the_ends_of_short_frames(algorithm):
+    loop = Loop(small(algorithm, 300, evaluated=True)._replace(frame=0.2))
+    loop.turn(c_loop.InC, 300)
+
+
 @pytest.mark.parametrize("algorithm", cases.EPISODES)
 def test_the_loop_in_python_earns_the_same(algorithm):
     Loop(small(algorithm, 60)).turn(InPython, 3)
