@@ -30,7 +30,10 @@ FIGURES = {
     ),
     **(
         {"replication": ["claims", "landscape", "causes", "sensitivity"]}
-        if SIMULATIONS and ROLES["controls"] and ROLES["sensitivity"]
+        if SIMULATIONS
+        and plan.config.tunings
+        and ROLES["controls"]
+        and ROLES["sensitivity"]
         else {}
     ),
     **({"linear": ["linear", "linear_arms"]} if ROLES["linear"] else {}),

@@ -95,10 +95,15 @@ rule comparison_table:
 rule replication:
     input:
         notebook="notebooks/replication.ipynb",
-        judged=JUDGED,
+        claims=f"{RESULTS}/claims.json",
+        tuned=f"{RESULTS}/tables/tuned.csv",
+        optima=expand(
+            f"{RESULTS}/environments/{{name}}.parquet",
+            name=[tuning.name for tuning in plan.config.tunings],
+        ),
         tables=expand(
             f"{RESULTS}/tables/{{name}}/exact.parquet",
-            name=[*SIMULATIONS, *ROLES["controls"], *ROLES["sensitivity"]],
+            name=[*ROLES["controls"], *ROLES["sensitivity"]],
         ),
     output:
         notebook=f"{RESULTS}/notebooks/replication.ipynb",
@@ -120,7 +125,7 @@ rule replication:
         parameters=json.dumps(
             {
                 "results": RESULTS,
-                "simulations": SIMULATIONS,
+                "tunings": [tuning.name for tuning in plan.config.tunings],
                 "controls": ROLES["controls"],
                 "sensitivity": ROLES["sensitivity"],
             }
