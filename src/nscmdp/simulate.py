@@ -47,8 +47,8 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
     """Reward, utility and successor of one step: an anchor by its weight, then a column of its row."""
     anchor = end if u_anchor < weight else start
     place = u_column * sampler.outcomes.shape[4]
-    column = int(place)
-    outcome = sampler.outcomes[anchor, layer, x, a, column]
+    column = np.uint32(int(place))
+    outcome = sampler.outcomes[np.uint32(anchor), layer, x, np.uint32(a), column]
     if place - column < outcome.threshold:
         return outcome.reward, outcome.utility, outcome.state
     return outcome.alias_reward, outcome.alias_utility, outcome.alias_state

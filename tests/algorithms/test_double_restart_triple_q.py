@@ -9,7 +9,7 @@ from test_triple_q import Constants, Listing
 from helpers import World, best, evaluate, facts, random_path
 from nscmdp import simulate
 from nscmdp.algorithms import double_restart_triple_q
-from nscmdp.algorithms._triple_q import settled
+from nscmdp.algorithms._triple_q import WEIGHT, settled
 from nscmdp.cmdp import CMDP
 from nscmdp.induction import drift_of, empty_model
 from nscmdp.path import Path
@@ -198,6 +198,7 @@ def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monk
             problem._replace(K=W), arms, "scaled", module.inner_factors(chosen), module.inner.Variants()
         )
         alone.memory[0] = Z if queue == "carried" else 0.0
+        alone.memory[WEIGHT] = alone.dual
         rewards, utilities, asked = np.zeros(K), np.zeros(K), np.arange(first + 1, last + 1)
         rows = luck[first:last], whims[first:last], asked, K, rewards, utilities, values[first:last], scratch
         simulate.play(drift, sampler, alone, model, first + 1, *rows)

@@ -26,7 +26,7 @@ from nscmdp.operations import act, begin_episode, end_of_episode, implements, le
 from nscmdp.problem import Problem
 
 Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
-Z, CBAR, EXPLORE, EPISODE, FRAME, ETA, TARGET, OFFSET, BASE = 0, 1, 2, 3, 4, 5, 6, 7, 8  # slots of the memory
+Z, CBAR, EXPLORE, EPISODE, FRAME, ETA, TARGET, OFFSET, BASE, WEIGHT = range(10)  # slots of the memory
 
 FULL = 0  # every entry back to its initial value (Algorithm 1)
 BUMP = 1  # Q + bump; where Q >= cap_q Q_0 or C >= cap_c C_0, back to the initial values Q_0, C_0 (Triple-Q)
@@ -49,7 +49,7 @@ class TripleQ(NamedTuple):
     rate: Array  # (L+2,): alpha_t
     bonus_q: Array  # (L+2,): b_t for Q
     bonus_c: Array
-    memory: Array  # Z, the sum of C_1 over the frame, the share of exploration, episodes so far, an arm, BASE
+    memory: Array  # Z, the sum of C_1 over the frame, the share of exploration, episodes so far, an arm, BASE, Z/eta
     arms: Array  # (n, 4): L, eta, rho + eps and 2 H b~ to choose from; one alone but for a bandit over bandits
     stride: float  # BASE grows by this: more than the visits of any frame
     rule: int  # the frame-end rule
@@ -125,7 +125,7 @@ def triple_q(
         (chi + 1) / (chi + visits(longest)),
         bonus_q,
         bonus_c,
-        np.concatenate([[0.0, 0.0, start, 0.0], choices[0], [0.0]]),
+        np.concatenate([[0.0, 0.0, start, 0.0], choices[0], [0.0, 0.0]]),
         choices,
         longest + 2.0,
         RULES[rule],
@@ -225,7 +225,7 @@ def settled(learner: TripleQ) -> Array:
 def _(learner, h, x, u):
     if learner.table[h, x, N, 0] < learner.memory[BASE]:
         settle(learner.table[h, x], h, learner)
-    weight = learner.memory[Z] / learner.memory[ETA]
+    weight = learner.memory[WEIGHT]
     actions = learner.table.shape[3]
     best, ties, action, v, w = -np.inf, 0, 0, 0.0, 0.0
     for a in range(actions):
@@ -250,9 +250,10 @@ def _(learner, h, x, u):
 
 
 @implements(learn, TripleQ)
-def _(learner, h, x, a, r, g, y, v, w):
+def _(learner, h, x, action, r, g, y, v, w):
+    a = np.uint32(action)  # unsigned: a signed index is tested for counting from the end
     learner.table[h, x, N, a] += 1.0
-    t = int(learner.table[h, x, N, a] - learner.memory[BASE])
+    t = np.uint32(int(learner.table[h, x, N, a] - learner.memory[BASE]))
     alpha = learner.rate[t]
     if h == 0 and learner.before:
         learner.memory[CBAR] += learner.table[h, x, C, a]
@@ -275,6 +276,7 @@ def _(learner):
         z = 0.0 if learner.forget else memory[Z]
         memory[Z] = max(0.0, z + memory[TARGET] - memory[CBAR] / memory[FRAME])
         memory[CBAR] = 0.0
+        memory[WEIGHT] = memory[Z] / memory[ETA]
         memory[BASE] += learner.stride
 
 
@@ -282,7 +284,7 @@ def _(learner):
 def _(learner, h, x, probabilities):
     if learner.table[h, x, N, 0] < learner.memory[BASE]:
         settle(learner.table[h, x], h, learner)
-    weight = learner.memory[Z] / learner.memory[ETA]
+    weight = learner.memory[WEIGHT]
     actions = learner.table.shape[3]
     best, ties = -np.inf, 0
     for a in range(actions):
@@ -304,5 +306,6 @@ def _(learner, arm):
     if not learner.carry:
         learner.memory[Z] = 0.0
     learner.memory[CBAR] = 0.0
+    learner.memory[WEIGHT] = learner.memory[Z] / learner.memory[ETA]
     learner.memory[EPISODE] = 0.0
     learner.memory[BASE] += learner.stride
