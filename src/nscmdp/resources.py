@@ -26,7 +26,7 @@ SWEEPS = {  # a learner's own sweeps an episode; one that is not named here is t
 }
 OPTIMUM_SWEEPS = 10
 MARGIN = 3
-START = 5  # minutes: Python twice, and the kernels once more where the node's processor is not the main machine's
+START = 10  # minutes: Python thrice from a slow disk, and the kernels again where a node's processor is another
 BASE = 1000  # megabytes: Snakemake, the job and their libraries
 ENTRY = 150  # bytes a successor in all copies of the model's tables
 COUNT = 16  # bytes a pair of states in a learner's own model

@@ -101,6 +101,9 @@ class Cluster:
             wait_until(lambda: not self.jobs(), "no job left", 30)
         for daemon in ("slurmd.n1", "slurmd.n2", "slurmctld"):
             _end(self.folder / f"{daemon}.pid")
+        left = [one.pid for one in psutil.process_iter() if _is_of_a_job(one)]
+        if left:
+            run(*AS_ROOT, "kill", "-KILL", *left, check=False)
         if (self.folder / "own_munge").exists():
             _end(Path("/run/munge/munged.pid"))
         if CONFIGURATION.exists() and str(self.folder) in CONFIGURATION.read_text():
@@ -175,6 +178,14 @@ def _has_ended(process: psutil.Process) -> bool:
         return process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
+
+
+def _is_of_a_job(process: psutil.Process) -> bool:
+    """Without cgroups a step that Slurm ends for its time limit may leave processes behind."""
+    try:
+        return process.environ().get("SLURM_CLUSTER_NAME") == "nscmdp"
+    except psutil.Error:
+        return False
 
 
 def _job_of(step: psutil.Process) -> str | None:
