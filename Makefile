@@ -31,10 +31,10 @@ lock:  ## pin again after a change in pyproject.toml (needs uv)
 	$(PYTHON) workflow/scripts/conda_environment.py
 
 test: setup  ## what every change must pass; under ten minutes on two cores
-	$(IN_VENV) python -m pytest -n $(CORES) --dist loadgroup -m "not slow" $(ARGS)
+	$(IN_VENV) python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder -m "not slow" $(ARGS)
 
 test-all: setup  ## the slow checks too
-	$(IN_VENV) python -m pytest -n $(CORES) --dist loadgroup $(ARGS)
+	$(IN_VENV) python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-slurm: setup  ## on a real Slurm of two nodes on this machine: Debian or Ubuntu, as root or with sudo
 	@command -v apt-get >/dev/null || { echo "make test-slurm installs Slurm with apt-get: it needs Debian or Ubuntu"; exit 1; }

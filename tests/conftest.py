@@ -16,5 +16,5 @@ def a_window_for_each_episode(monkeypatch):
 
 
 def pytest_collection_modifyitems(items):
-    """The pipeline's tests go one after the other on one worker: they begin first, or all others wait for them."""
-    items.sort(key=lambda item: item.path.name != "test_pipeline.py")
+    """A worker takes a file at a time: the two that run the whole pipeline begin, or all others wait for them."""
+    items.sort(key=lambda item: item.path.name not in ("test_pipeline.py", "test_faults.py"))

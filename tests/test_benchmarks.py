@@ -9,10 +9,7 @@ from benchmarks.cases import Case
 from benchmarks.loops import Loop, Ours
 from benchmarks.python_loop import InPython
 
-pytestmark = [
-    pytest.mark.xdist_group("benchmarks"),  # the C library is compiled once
-    pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
 
 
 def has_compiler():

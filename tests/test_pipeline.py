@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent
-pytestmark = pytest.mark.xdist_group("pipeline")
 
 
 def snakemake(folder, *arguments, check=True, cores=2):
@@ -98,7 +97,7 @@ def test_editing_an_algorithm_reruns_its_simulations_alone(project):
         learners = planned(project)
     finally:
         file.write_text(before)
-    assert learners == {"triple_q.literal", "triple_q.scaled"}
+    assert learners == {"triple_q"}
 
 
 @pytest.mark.parametrize(
@@ -123,10 +122,10 @@ def test_more_seeds_run_no_old_seed_again(project):
     (project / "more.yaml").write_text(yaml.safe_dump(preset))
     old = {file: file.stat().st_mtime_ns for file in project.glob("results/simulations/**/seeds=0-1.parquet")}
     snakemake(project, "results/tables/grid_world_6x6/summary.csv", "--configfile", "more.yaml")
-    log = project / "results/logs/simulations/grid_world_6x6/triple_q.scaled/seeds=2-3.log"
+    log = project / "results/logs/simulations/grid_world_6x6/triple_q/seeds=2-3.log"
     said = log.read_text()
-    assert "legs=1/K=800 seed 2: taken from seeds=2-2.parquet" in said
+    assert "legs=1/K=800 triple_q.tuned seed 2: taken from seeds=2-2.parquet" in said
     assert "seed 2: episode" not in said
-    assert "seed 3: episode 800 of 800" in said
+    assert "triple_q.tuned seed 3: episode 800 of 800" in said
     assert old
     assert all(file.stat().st_mtime_ns == before for file, before in old.items())

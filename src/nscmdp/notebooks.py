@@ -17,7 +17,12 @@ def execute(notebook: Path, parameters: dict[str, Any], output: Path) -> None:
 
     def run(temporary: Path) -> None:
         papermill.execute_notebook(
-            str(notebook), str(temporary), parameters=parameters, kernel_name="python3", progress_bar=False
+            str(notebook),
+            str(temporary),
+            parameters=parameters,
+            kernel_name="python3",
+            progress_bar=False,
+            start_timeout=300,  # a busy machine may take long to start one
         )
 
     results.in_one_piece(output, run)
