@@ -110,6 +110,11 @@ class Plan:
         algorithms = {one.algorithm for one in chosen.units[unit] if one.setting == TUNED}
         return [self._deciding_file(str(chosen.tuning), algorithm) for algorithm in sorted(algorithms)]
 
+    def all_tuned_by(self, experiment: str) -> list[str]:
+        """The files that hold factors of an experiment's learners, below the results folder."""
+        units = self.experiment(experiment).units
+        return sorted({file for unit in units for file in self.tuned_by(experiment, unit)})
+
     def _deciding_file(self, tuning: str, algorithm: str) -> str:
         return tuning_file(tuning, algorithm, self.tuning(tuning).episodes)
 

@@ -37,12 +37,10 @@ def make(plan: Plan, experiment: str, folder: File, output: File) -> None:
 
 def _resolved(plan: Plan, experiment: str, folder: File) -> dict[str, dict[str, Any]]:
     """The specifications of an experiment's learners; those of tuned ones hold the factors that were chosen."""
-    units = plan.experiment(experiment).units
-    files = sorted({folder / file for unit in units for file in plan.tuned_by(experiment, unit)})
-    chosen = jobs.chosen_factors(files)
-    learners = [one for unit in units.values() for one in unit]
+    chosen = jobs.chosen_factors([folder / file for file in plan.all_tuned_by(experiment)])
     return {
-        one.name: jobs.with_chosen_factors(one.specification, chosen) | {"setting": one.setting} for one in learners
+        one.name: jobs.with_chosen_factors(one.specification, chosen) | {"setting": one.setting}
+        for one in plan.experiment(experiment).all_learners
     }
 
 

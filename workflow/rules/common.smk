@@ -132,13 +132,9 @@ def experiment_files(wildcards):
         "runs": [
             f"{RESULTS}/{name}" for _, _, name in plan.run_files(wildcards.experiment)
         ],
-        "tuned": sorted(
-            {
-                f"{RESULTS}/{file}"
-                for unit in plan.experiment(wildcards.experiment).units
-                for file in plan.tuned_by(wildcards.experiment, unit)
-            }
-        ),
+        "tuned": [
+            f"{RESULTS}/{file}" for file in plan.all_tuned_by(wildcards.experiment)
+        ],
     }
 
 
