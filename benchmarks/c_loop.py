@@ -26,7 +26,7 @@ from nscmdp.algorithms.propd_ppo import Propd
 from nscmdp.algorithms.restart_q_ucb import RestartQ
 from nscmdp.algorithms.sliding_window_opt_cmdp import OptCMDP
 from nscmdp.algorithms.uniform import Uniform
-from nscmdp.induction import drift_of, empty_model
+from nscmdp.induction import Model, drift_of, empty_model
 from nscmdp.path import Path
 
 SOURCES = File(__file__).with_name("c")
@@ -83,9 +83,11 @@ def filled(kind: type[ctypes.Structure], values: dict[str, Any]) -> ctypes.Struc
 
 
 PARTS: dict[str, type[ctypes.Structure]] = {}
-PARTS["model"] = structure(pointers="successors probability reward utility mu0", wholes="layers S A M H")
+PARTS["model"] = structure(
+    pointers="successors probability reward utility mu0 states steps spans", wholes="stretches layers S A M H"
+)
 PARTS["drift"] = structure(pointers="probability reward utility knots route", wholes="stops")
-PARTS["mixture"] = structure(pointers="falling rising trial values")
+PARTS["mixture"] = structure(pointers="falling rising trial values others")
 GAME = structure(
     parts="model drift",
     pointers="outcomes start_threshold start_alias luck whims asked values reward utility chances scratch",
@@ -130,16 +132,11 @@ COUNTING = structure(
 )
 
 
-def model(successors: np.ndarray, rest: dict[str, np.ndarray], horizon: int) -> ctypes.Structure:
-    layers, states, actions, columns = successors.shape
-    sizes = {"layers": layers, "S": states, "A": actions, "M": columns, "H": horizon}
-    return filled(PARTS["model"], {"successors": successors, **rest, **sizes})
-
-
-def model_of_path(env: Path) -> ctypes.Structure:
-    empty = empty_model(env)
-    rest = {"probability": empty.probability, "reward": empty.reward, "utility": empty.utility, "mu0": env.mu0}
-    return model(empty.successors, rest, env.H)
+def model(tables: Model) -> ctypes.Structure:
+    layers, states, actions, columns = tables.successors.shape
+    sizes = {"layers": layers, "S": states, "A": actions, "M": columns, "H": tables.horizon}
+    reach = {**tables.reach._asdict(), "stretches": len(tables.reach.spans)}
+    return filled(PARTS["model"], {**tables._asdict(), **reach, **sizes})
 
 
 def drift(env: Path) -> ctypes.Structure:
@@ -150,7 +147,8 @@ def drift(env: Path) -> ctypes.Structure:
 def mixture(env: Path) -> ctypes.Structure:
     names = ("falling", "rising", "trial")
     policies = {name: np.zeros((env.H, env.S), np.int32) for name in names}
-    return filled(PARTS["mixture"], {**policies, "values": np.empty((2, env.S, 2))})
+    room = {name: np.empty((2, env.S, 2)) for name in ("values", "others")}
+    return filled(PARTS["mixture"], {**policies, **room})
 
 
 def triple_q(learner: TripleQ, env: Path) -> ctypes.Structure:
@@ -214,15 +212,10 @@ def propd(learner: Propd, env: Path) -> ctypes.Structure:
 
 def opt_cmdp(learner: OptCMDP, env: Path) -> ctypes.Structure:
     rows, window = (env.H, env.S, env.A), len(learner.states)
-    rest = {
-        "probability": np.zeros((*rows, env.S)),
-        "reward": np.zeros(rows),
-        "utility": np.zeros(rows),
-        "mu0": np.zeros(env.S),
-    }
-    every_state = np.ascontiguousarray(np.broadcast_to(np.arange(env.S, dtype=np.uint32), (*rows, env.S)))
+    tables = learner.model
+    own_tables = [values.copy() for values in (tables.probability, tables.reward, tables.utility, tables.mu0)]
     own = {
-        "model": model(every_state, rest, env.H),
+        "model": model(Model(tables.successors, *own_tables, env.H, tables.reach)),
         "mixture": mixture(env),
         "states": np.zeros((window, env.H + 1), np.int32),
         "actions": np.zeros((window, env.H), np.int32),
@@ -240,7 +233,7 @@ def opt_cmdp(learner: OptCMDP, env: Path) -> ctypes.Structure:
 
 def exact_model(learner: ExactModelQueue, env: Path) -> ctypes.Structure:
     own = {
-        "model": model_of_path(env),
+        "model": model(empty_model(env)),
         "drift": drift(env),
         "choice": np.zeros((env.H, env.S), np.int32),
         "values": np.zeros((2, env.S, 2)),
@@ -253,7 +246,7 @@ def exact_model(learner: ExactModelQueue, env: Path) -> ctypes.Structure:
 
 def oracle(learner: Oracle, env: Path) -> ctypes.Structure:
     own = {
-        "model": model_of_path(env),
+        "model": model(empty_model(env)),
         "drift": drift(env),
         "mixture": mixture(env),
         "rising": np.zeros((env.H, env.S)),
@@ -316,7 +309,7 @@ class InC:
         self.function, self.state = getattr(library(), name), state_of(learner, env)
         self.fixed = {
             **tables.sampler._asdict(),
-            "model": model_of_path(env),
+            "model": model(empty_model(env)),
             "drift": drift(env),
             "episodes": env.episodes,
             "chances": np.empty(env.A),

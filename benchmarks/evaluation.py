@@ -50,7 +50,10 @@ def plain_value_of(model, learner, probabilities, scratch):
         row = first_row(model, h)
         later, now = scratch[(h + 1) % 2], scratch[h % 2]
         for x in range(states):
-            policy(learner, h, x, probabilities)
+            sure = policy(learner, h, x, probabilities)
+            if sure >= 0:
+                for a in range(actions):
+                    probabilities[a] = 1.0 if a == sure else 0.0
             value, worth = 0.0, 0.0
             for a in range(actions):
                 if probabilities[a] > 0.0:

@@ -1,5 +1,6 @@
 """The files around the package agree with each other."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import yaml
 
 import nscmdp
+from nscmdp import sources
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -82,3 +84,15 @@ def test_the_command_line_is_there_both_ways():
     for command in ([str(Path(sys.executable).with_name("nscmdp"))], [sys.executable, "-m", "nscmdp"]):
         done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
         assert "simulate" in done.stdout
+
+
+def test_the_pattern_for_imports_finds_what_a_parser_finds():
+    """Results are made anew when a source that they depend on changes: no import may be overlooked."""
+    for file in sources.PACKAGE.rglob("*.py"):
+        names = set()
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        assert set(sources._imports(file)) == {name for name in names if name.startswith("nscmdp")}, file

@@ -44,7 +44,7 @@ typedef struct {
     void (*policy)(void *, int64_t, int64_t, double *);
 } operations;
 
-/* V and W of the policy that the learner plays in this episode, by plain induction over all states. */
+/* V and W of the policy that the learner plays in this episode, by backward induction. */
 INLINE worth value_of(const game *g, void *learner, const operations op)
 {
     const model *m = &g->model;
@@ -54,7 +54,8 @@ INLINE worth value_of(const game *g, void *learner, const operations op)
     for (int64_t h = m->H - 1; h >= 0; h--) {
         const double *restrict later = g->scratch + (h + 1) % 2 * 2 * S;
         double *restrict now = g->scratch + h % 2 * 2 * S;
-        for (int64_t x = 0; x < S; x++) {
+        for (int64_t i = m->steps[h]; i < m->steps[h + 1]; i++) {
+            const int64_t x = m->states[i];
             worth sum = {0.0, 0.0};
             op.policy(learner, h, x, chances);
             for (int64_t a = 0; a < A; a++)

@@ -1,7 +1,7 @@
 /* The model of one episode, backward induction in it, and its constrained optimum: nscmdp/induction.py, optimum.py.
  *
- * Plain induction over all (h, x). The arithmetic is kept in the order of the kernels, so that both sides play the same
- * policies.
+ * As there, only states that can be reached are visited; the arithmetic is kept in the order of the kernels, so that
+ * both sides play the same policies.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -21,7 +21,10 @@ typedef struct {
     double *probability;        /* (layers, S, A, M) */
     double *reward, *utility;   /* (layers, S, A) */
     double *mu0;                /* (S) */
-    int64_t layers, S, A, M, H;
+    const uint32_t *states;     /* those of step 0, of step 1, ... that can be reached */
+    const int64_t *steps;       /* (H+1): the states of step h are those from steps[h] to steps[h+1] */
+    const int64_t *spans;       /* (stretches, 2): from one (layer,x) up to another */
+    int64_t stretches, layers, S, A, M, H;
 } model;
 
 typedef struct {
@@ -62,21 +65,25 @@ INLINE leg find_leg(const drift *d, int64_t k)
     return (leg){d->route[here], d->route[here + 1], smaller(larger(weight, 0.0), 1.0)};
 }
 
-static inline void blend(const double *values, leg now, double *restrict out, int64_t n)
+/* The entries from begin up to end of the n that an anchor has. */
+static inline void blend(const double *values, leg now, double *restrict out, int64_t n, int64_t begin, int64_t end)
 {
     const double *restrict first = values + now.start * n, *restrict last = values + now.end * n;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = begin; i < end; i++)
         out[i] = (1.0 - now.weight) * first[i] + now.weight * last[i];
 }
 
-/* Writes the model of episode k. */
+/* Writes the model of episode k, where it can be reached. */
 static inline void mix(const drift *d, int64_t k, model *m)
 {
-    const int64_t rows = m->layers * m->S * m->A;
+    const int64_t rows = m->layers * m->S * m->A, M = m->M;
     const leg now = find_leg(d, k);
-    blend(d->probability, now, m->probability, rows * m->M);
-    blend(d->reward, now, m->reward, rows);
-    blend(d->utility, now, m->utility, rows);
+    for (const int64_t *span = m->spans; span < m->spans + 2 * m->stretches; span += 2) {
+        const int64_t begin = span[0] * m->A, end = span[1] * m->A;
+        blend(d->probability, now, m->probability, rows * M, begin * M, end * M);
+        blend(d->reward, now, m->reward, rows, begin, end);
+        blend(d->utility, now, m->utility, rows, begin, end);
+    }
 }
 
 INLINE int64_t first_row(const model *m, int64_t h)
@@ -101,7 +108,8 @@ INLINE worth look_ahead(const model *m, int64_t row, const double *restrict late
 INLINE worth start_values(const model *m, const double *values)
 {
     worth sum = {0.0, 0.0};
-    for (int64_t x = 0; x < m->S; x++) {
+    for (int64_t i = 0; i < m->steps[1]; i++) {
+        const int64_t x = m->states[i];
         sum.v += m->mu0[x] * values[2 * x];
         sum.w += m->mu0[x] * values[2 * x + 1];
     }
@@ -117,7 +125,8 @@ static worth greedy(const model *m, double on_reward, double on_utility, int32_t
     for (int64_t h = m->H - 1; h >= 0; h--) {
         const double *restrict later = values + (h + 1) % 2 * 2 * S;
         double *restrict now = values + h % 2 * 2 * S;
-        for (int64_t x = 0; x < S; x++) {
+        for (int64_t i = m->steps[h]; i < m->steps[h + 1]; i++) {
+            const int64_t x = m->states[i];
             double best = -INFINITY, second = -INFINITY;
             int32_t picked = 0;
             worth own = {0.0, 0.0};
@@ -135,26 +144,31 @@ static worth greedy(const model *m, double on_reward, double on_utility, int32_t
     return start_values(m, values);
 }
 
-/* V and W of the deterministic policy choice (H,S). */
-static inline worth follow(const model *m, const int32_t *restrict choice, double *restrict values)
-{
-    const int64_t S = m->S;
-    memset(values + m->H % 2 * 2 * S, 0, sizeof(double) * 2 * S);
-    for (int64_t h = m->H - 1; h >= 0; h--) {
-        const double *restrict later = values + (h + 1) % 2 * 2 * S;
-        double *restrict now = values + h % 2 * 2 * S;
-        for (int64_t x = 0; x < S; x++) {
-            const worth ahead = look_ahead(m, first_row(m, h) + x * m->A + choice[h * S + x], later);
-            now[2 * x] = ahead.v, now[2 * x + 1] = ahead.w;
-        }
-    }
-    return start_values(m, values);
-}
-
 typedef struct {
     int32_t *falling, *rising, *trial; /* (H,S) */
-    double *values;                    /* (2,S,2) */
+    double *values, *others;           /* (2,S,2) */
 } mixture;
+
+/* V and W of the falling and of the rising policy, in one pass over the model. */
+static inline void follow(const model *m, const mixture *p, worth *falling, worth *rising)
+{
+    const int64_t S = m->S;
+    memset(p->values + m->H % 2 * 2 * S, 0, sizeof(double) * 2 * S);
+    memset(p->others + m->H % 2 * 2 * S, 0, sizeof(double) * 2 * S);
+    for (int64_t h = m->H - 1; h >= 0; h--) {
+        const int64_t later = (h + 1) % 2 * 2 * S, row = first_row(m, h);
+        double *restrict now = p->values + h % 2 * 2 * S, *restrict other = p->others + h % 2 * 2 * S;
+        for (int64_t i = m->steps[h]; i < m->steps[h + 1]; i++) {
+            const int64_t x = m->states[i];
+            const worth one = look_ahead(m, row + x * m->A + p->falling[h * S + x], p->values + later);
+            const worth two = look_ahead(m, row + x * m->A + p->rising[h * S + x], p->others + later);
+            now[2 * x] = one.v, now[2 * x + 1] = one.w;
+            other[2 * x] = two.v, other[2 * x + 1] = two.w;
+        }
+    }
+    *falling = start_values(m, p->values);
+    *rising = start_values(m, p->others);
+}
 
 typedef struct {
     double value, multiplier, share; /* the value is nan where no policy keeps the constraint */
@@ -166,8 +180,7 @@ static inline solution solve(const model *m, double rho, const mixture *p, bool 
     const size_t size = sizeof(int32_t) * (size_t)(m->H * m->S);
     worth low, high;
     if (warm) {
-        low = follow(m, p->falling, p->values);
-        high = follow(m, p->rising, p->values);
+        follow(m, p, &low, &high);
         warm = low.w < rho && rho <= high.w && low.v > high.v;
     }
     if (!warm) {
@@ -210,7 +223,8 @@ static inline void share_by_state(const model *m, const mixture *p, double share
                                   double *restrict rising)
 {
     const int64_t S = m->S, M = m->M;
-    for (int64_t x = 0; x < S; x++) {
+    for (int64_t i = 0; i < m->steps[1]; i++) {
+        const int64_t x = m->states[i];
         occupancy[x] = (1.0 - share) * m->mu0[x];
         occupancy[S + x] = share * m->mu0[x];
     }
@@ -218,7 +232,8 @@ static inline void share_by_state(const model *m, const mixture *p, double share
         const double *restrict here = occupancy + h % 2 * 2 * S;
         double *restrict there = occupancy + (h + 1) % 2 * 2 * S;
         memset(there, 0, sizeof(double) * 2 * S);
-        for (int64_t x = 0; x < S; x++) {
+        for (int64_t j = m->steps[h]; j < m->steps[h + 1]; j++) {
+            const int64_t x = m->states[j];
             const double total = here[x] + here[S + x];
             rising[h * S + x] = total > 0.0 ? here[S + x] / total : 0.0;
             for (int64_t which = 0; which < 2; which++) {

@@ -1,5 +1,6 @@
 """The paper's comparison table, regenerated, with what is measured set beside what is claimed."""
 
+from functools import cached_property
 from pathlib import Path as File
 from typing import Any
 
@@ -36,6 +37,7 @@ class Study:
                 return Problem.of(tables.environment(file, budget, episodes))
         raise ValueError(f"no experiment has {budget} at K = {episodes}")
 
+    @cached_property
     def slopes(self) -> pd.DataFrame:
         """Every slope: gap, regret and positive parts along K (all, the last three) and along B."""
         parts = []
@@ -97,7 +99,7 @@ def rows(study: Study | None, linear: Study | None) -> pd.DataFrame:
         if chosen is None or not names:
             found.append({**entry, "note": "not run"})
         else:
-            slopes = chosen.slopes()
+            slopes = chosen.slopes
             found += [{**entry, **_measured(chosen, slopes, name)} for name in names]
     return pd.DataFrame(found)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp._compile import inlined, jit
+from nscmdp._compile import borrowed, expanded, inlined, jit
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.path import Path
 
@@ -190,6 +190,11 @@ def greedy(model, on_reward, on_utility, choice, values):
 
     Writes the deterministic policy ``choice`` (H,S) and uses ``values`` (2,S,2); returns its V and W.
     """
+    return choose(on_reward, on_utility, *borrowed((model, choice, values)))  # type: ignore[call-arg, var-annotated]
+
+
+@expanded
+def choose(on_reward, on_utility, model, choice, values):
     _, _, actions, columns = model.successors.shape
     rows = flat_rows(model)
     values[model.horizon % 2] = 0.0
@@ -212,6 +217,11 @@ def greedy(model, on_reward, on_utility, choice, values):
 @jit
 def follow(model, one, other, values, others):
     """V and W of two deterministic policies (H,S), in one pass over the model: v, w, v', w'."""
+    return walk(*borrowed((model, one, other, values, others)))  # type: ignore[call-arg, var-annotated]
+
+
+@expanded
+def walk(model, one, other, values, others):
     _, _, actions, columns = model.successors.shape
     rows = flat_rows(model)
     values[model.horizon % 2] = 0.0

@@ -7,7 +7,8 @@ runs is chosen by the learner's class when the simulator is compiled, so a call 
     act(learner, h, x, u)                            -> action, and the learner's own estimates of V_h(x), W_h(x)
     learn(learner, h, x, a, r, g, y, v, w)           after the move to y, with estimates v, w (0, 0 after the last)
     end_of_episode(learner)
-    policy(learner, h, x, probabilities)             write the distribution that act draws from in this episode
+    policy(learner, h, x, probabilities)             -> the action that act is sure to take in this episode, or -1 after
+                                                     writing the distribution that it draws from
     restart(learner, arm)                            forget everything, go on with the constants of ``arm``
 
 The last is for learners that another one runs inside (a bandit over bandits); the simulator does not call it.

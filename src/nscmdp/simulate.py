@@ -57,6 +57,11 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
 @jit
 def value_of(model, learner, probabilities, scratch):
     """V and W of the policy that a learner plays in this episode, by backward induction."""
+    return induct(*borrowed((model, learner, probabilities, scratch)))  # type: ignore[call-arg, var-annotated]
+
+
+@expanded
+def induct(model, learner, probabilities, scratch):
     _, _, actions, columns = model.successors.shape
     rows = flat_rows(model)
     scratch[model.horizon % 2] = 0.0
@@ -64,13 +69,16 @@ def value_of(model, learner, probabilities, scratch):
         row = first_row(model, h)
         later, now = scratch[(h + 1) % 2], scratch[h % 2]
         for x in reachable(model, h):
-            policy(learner, h, x, probabilities)
-            value, worth = 0.0, 0.0
-            for a in range(actions):
-                if probabilities[a] > 0.0:
-                    v, w = look_ahead(rows, columns, row + x * actions + a, later)
-                    value += probabilities[a] * v
-                    worth += probabilities[a] * w
+            sure = policy(learner, h, x, probabilities)
+            if sure >= 0:
+                value, worth = look_ahead(rows, columns, row + x * actions + sure, later)
+            else:
+                value, worth = 0.0, 0.0
+                for a in range(actions):
+                    if probabilities[a] > 0.0:
+                        v, w = look_ahead(rows, columns, row + x * actions + a, later)
+                        value += probabilities[a] * v
+                        worth += probabilities[a] * w
             now[x, 0], now[x, 1] = value, worth
     return start_values(model, scratch[0])
 

@@ -26,8 +26,6 @@ rule checksums:
         f"{RESULTS}/checksums.txt",
     log:
         f"{RESULTS}/logs/checksums.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/checksums.tsv"
     localrule: True
     conda:
         "../../environment.yml"

@@ -9,8 +9,6 @@ rule deviations:
         page=f"{RESULTS}/deviations.md",
     log:
         f"{RESULTS}/logs/deviations.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/deviations.tsv"
     conda:
         "../../environment.yml"
     resources:

@@ -13,8 +13,6 @@ rule grid_world:
         png=f"{RESULTS}/figures/grid_world.png",
     log:
         f"{RESULTS}/logs/notebooks/grid_world.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/notebooks/grid_world.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -39,8 +37,6 @@ rule environments:
         table=f"{RESULTS}/tables/environments.csv",
     log:
         f"{RESULTS}/logs/notebooks/environments.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/notebooks/environments.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -76,8 +72,6 @@ rule comparison_table:
         ),
     log:
         f"{RESULTS}/logs/notebooks/comparison_table.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/notebooks/comparison_table.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -114,8 +108,6 @@ rule replication:
         ),
     log:
         f"{RESULTS}/logs/notebooks/replication.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/notebooks/replication.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -150,8 +142,6 @@ rule linear:
         ),
     log:
         f"{RESULTS}/logs/notebooks/linear.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/notebooks/linear.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -173,8 +163,6 @@ rule html:
         f"{RESULTS}/notebooks/{{name}}.html",
     log:
         f"{RESULTS}/logs/notebooks/{{name}}_html.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/notebooks/{{name}}_html.tsv"
     conda:
         "../../environment.yml"
     resources:

@@ -13,8 +13,6 @@ rule page:
         f"{RESULTS}/deviations.html",
     log:
         f"{RESULTS}/logs/page.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/page.tsv"
     conda:
         "../../environment.yml"
     resources:

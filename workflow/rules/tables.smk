@@ -5,8 +5,6 @@ rule tables:
         expand(f"{RESULTS}/tables/{{{{experiment}}}}/{{table}}", table=TABLES),
     log:
         f"{RESULTS}/logs/tables/{{experiment}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/tables/{{experiment}}.tsv"
     conda:
         "../../environment.yml"
     resources:

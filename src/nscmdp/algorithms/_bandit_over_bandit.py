@@ -158,4 +158,4 @@ def _(learner):
 
 @implements(policy, BanditOverBandit)
 def _(learner, h, x, probabilities):
-    policy(learner.inner, h, x, probabilities)
+    return policy(learner.inner, h, x, probabilities)

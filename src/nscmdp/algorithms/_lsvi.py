@@ -471,6 +471,7 @@ def _(learner):
 def _(learner, h, x, probabilities):
     for a in range(len(probabilities)):
         probabilities[a] = learner.chances[h, x, a]
+    return -1
 
 
 @implements(restart, LSVI)

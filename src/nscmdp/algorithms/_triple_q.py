@@ -286,17 +286,20 @@ def _(learner, h, x, probabilities):
         settle(learner.table[h, x], h, learner)
     weight = learner.memory[WEIGHT]
     actions = learner.table.shape[3]
-    best, ties = -np.inf, 0
+    best, ties, action = -np.inf, 0, 0
     for a in range(actions):
         f = learner.table[h, x, Q, a] + weight * learner.table[h, x, C, a]
         if f > best:
-            best, ties = f, 1
+            best, ties, action = f, 1, a
         elif f == best:
             ties += 1
     explore = learner.memory[EXPLORE]
+    if ties == 1 and explore == 0.0:
+        return action
     for a in range(actions):
         f = learner.table[h, x, Q, a] + weight * learner.table[h, x, C, a]
         probabilities[a] = explore / actions + ((1.0 - explore) / ties if f == best else 0.0)
+    return -1
 
 
 @implements(restart, TripleQ)

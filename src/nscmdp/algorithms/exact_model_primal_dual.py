@@ -115,5 +115,4 @@ def _(learner):
 
 @implements(policy, ExactModelQueue)
 def _(learner, h, x, probabilities):
-    for a in range(len(probabilities)):
-        probabilities[a] = 1.0 if a == learner.choice[h, x] else 0.0
+    return int(learner.choice[h, x])

@@ -229,3 +229,4 @@ def _(learner):
 def _(learner, h, x, probabilities):
     for a in range(learner.chance.shape[2]):
         probabilities[a] = learner.chance[h, x, a]
+    return -1

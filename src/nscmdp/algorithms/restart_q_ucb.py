@@ -270,12 +270,15 @@ def _(learner, h, x, probabilities):
     if learner.table[h, x, N, 0] < learner.clock[BASE]:
         settle(learner, h, x)
     actions = learner.table.shape[3]
-    best, ties = -np.inf, 0
+    best, ties, action = -np.inf, 0, 0
     for a in range(actions):
         q = learner.table[h, x, Q, a]
         if q > best:
-            best, ties = q, 1
+            best, ties, action = q, 1, a
         elif q == best:
             ties += 1
+    if ties == 1:
+        return action
     for a in range(actions):
         probabilities[a] = 1.0 / ties if learner.table[h, x, Q, a] == best else 0.0
+    return -1

@@ -174,6 +174,10 @@ def _(learner):
 
 @implements(policy, OptCMDP)
 def _(learner, h, x, probabilities):
+    rising, falling, share = learner.mixture.rising[h, x], learner.mixture.falling[h, x], learner.rising[h, x]
+    if rising == falling or share == 0.0 or share == 1.0:
+        return int(rising if share == 1.0 else falling)
     probabilities[:] = 0.0
-    probabilities[learner.mixture.rising[h, x]] += learner.rising[h, x]
-    probabilities[learner.mixture.falling[h, x]] += 1.0 - learner.rising[h, x]
+    probabilities[rising] += share
+    probabilities[falling] += 1.0 - share
+    return -1

@@ -54,3 +54,4 @@ def _(learner):
 def _(learner, h, x, probabilities):
     for a in range(learner.actions):
         probabilities[a] = 1.0 / learner.actions
+    return -1
