@@ -14,6 +14,7 @@ Writes into results/benchmarks/:
 import argparse
 import csv
 import json
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -52,12 +53,15 @@ def comparisons(quick: bool) -> Iterator[Comparison]:
             yield planning.beside_highs(world, 3)
 
 
-def surroundings(quick: bool) -> Iterator[Figure]:
+def surroundings(quick: bool, whole: bool) -> Iterator[Figure]:
     yield from pipeline.starts(1 if quick else 3, cold=not quick)
     yield from pipeline.memory(10_000 if quick else 100_000)
     yield from pipeline.graphs((1_000,) if quick else (1_000, 10_000))
     if not quick:
-        yield from pipeline.whole_run()
+        yield from pipeline.whole_run("tiny preset", pipeline.settings("workflow/presets/tiny.yaml"), 1)
+        yield from pipeline.batches(60, 4, os.cpu_count() or 1)
+    if whole:
+        yield from pipeline.whole_run("all of config.yaml", pipeline.settings("config.yaml"), os.cpu_count() or 1)
     for case in cases.DRAWING:
         yield Figure(f"random numbers, {case.name}", loops.drawing(case, 3), "of a run without evaluation")
     for world in (cases.SMALL,) if quick else cases.OPTIMA:
@@ -100,6 +104,7 @@ def main() -> int:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="few episodes and repeats: does it run, roughly how fast?")
+    parser.add_argument("--whole", action="store_true", help="also the whole of config.yaml: where its CPU time goes")
     parser.add_argument("--into", type=File, default=RESULTS, help="folder for the results")
     options = parser.parse_args()
     warnings.simplefilter("ignore", DoesNotFit)
@@ -113,7 +118,7 @@ def main() -> int:
     (options.into / "machine.json").write_text(text + "\n")
     print(text)
     kept(comparisons(options.quick), options.into / "summary.csv")
-    kept(surroundings(options.quick), options.into / "pipeline.csv")
+    kept(surroundings(options.quick, options.whole), options.into / "pipeline.csv")
     curves(options.quick, options.into)
     print(f"Written to {options.into}")
     return 0

@@ -40,7 +40,7 @@ class Ours:
         self.episodes, self.scratch = env.episodes, np.empty((2, env.S, 2))
 
     def play(self, first, luck, whims, asked, values, reward, utility) -> None:
-        earned = reward, utility, values
+        earned = reward, utility, np.empty(len(reward)), values
         simulate.play(*self.state, first, luck, whims, asked, self.episodes, *earned, self.scratch)
 
 

@@ -1,8 +1,8 @@
 """What surrounds the kernels: starting a worker, its memory, building the graph of jobs, the price of a whole run."""
 
-import csv
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -15,6 +15,8 @@ import numpy as np
 import yaml
 
 from nscmdp import plan
+from nscmdp import simulate as simulation
+from nscmdp.comparison import FINISHED
 
 ROOT = File(__file__).resolve().parents[1]
 LEARNER = {"algorithm": "nonstationary_triple_q", "setting": "scaled"}
@@ -27,6 +29,20 @@ failed = main(sys.argv[1:])
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 sys.exit(failed)
 """
+
+
+# Stands before the command of that name on the path of a run, and notes what each call of it took.
+WATCHING = """#!{python} -SE
+import resource, subprocess, sys, time
+begin = time.perf_counter()
+failed = subprocess.call([{real!r}, *sys.argv[1:]])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+with open({notes!r}, "a") as notes:
+    notes.write(f"{{sys.argv[1]}}\\t{{used.ru_utime + used.ru_stime}}\\t{{time.perf_counter() - begin}}\\n")
+sys.exit(failed)
+"""
+NOTES = "notes.tsv"
+SCIENCE = ("simulate", "tune", "optimum", "notebook")
 
 
 class Figure(NamedTuple):
@@ -93,10 +109,13 @@ def memory(episodes: int) -> Iterator[Figure]:
         yield Figure(f"peak memory of a worker, K = {number:,}", kilobytes / 1024, "MiB")
 
 
+def settings(name: str) -> dict[str, Any]:
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
 def no_lists() -> dict[str, Any]:
     """Nothing of what config.yaml lists: Snakemake replaces a list by that of a second file, and keeps the others."""
-    usual = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    return {key: [] for key, value in usual.items() if isinstance(value, list)}
+    return {key: [] for key, value in settings("config.yaml").items() if isinstance(value, list)}
 
 
 def graphs(simulations: tuple[int, ...]) -> Iterator[Figure]:
@@ -105,26 +124,72 @@ def graphs(simulations: tuple[int, ...]) -> Iterator[Figure]:
         learners = [{**LEARNER, "label": f"learner_{i}"} for i in range(10)]
         with tempfile.TemporaryDirectory() as folder:
             config = experiment(400, number // len(learners), learners)
-            taken = snakemake(File(folder), {**no_lists(), **config}, "--dry-run")
+            taken = snakemake(File(folder), {**no_lists(), **config}, "--cores", "1", "--dry-run")
         yield Figure(f"snakemake -n, {number:,} simulations", taken, "s")
 
 
 def snakemake(folder: File, config: dict[str, Any], *options: str) -> float:
-    """Wall seconds of Snakemake on one core with a configuration of its own, results in ``folder``."""
+    """Wall seconds of Snakemake with a configuration of its own, results in ``folder``; its jobs are noted there."""
     file = folder / "config.json"
     file.write_text(json.dumps({**config, "results": str(folder / "results")}))
-    command = (sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "all", "--configfile", str(file))
-    path = f"{File(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # its rules call nscmdp
+    here = File(sys.executable).parent
+    watching = folder / "bin" / "nscmdp"
+    watching.parent.mkdir()
+    watching.write_text(WATCHING.format(python=sys.executable, real=str(here / "nscmdp"), notes=str(folder / NOTES)))
+    watching.chmod(0o755)
+    command = (sys.executable, "-m", "snakemake", "--scheduler", "greedy", "--quiet", "all", "--configfile", str(file))
+    path = os.pathsep.join([str(watching.parent), str(here), os.environ["PATH"]])  # its rules call nscmdp
     return run(*command, *options, PATH=path)[0]
 
 
-def whole_run() -> Iterator[Figure]:
-    """The smallest preset on one core: the time of its jobs, and what Snakemake adds."""
-    preset = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text(encoding="utf-8"))
+def noted(folder: File) -> dict[str, tuple[int, float, float]]:
+    """By command: how often it was called, its CPU seconds and its wall seconds."""
+    found: dict[str, tuple[int, float, float]] = {}
+    for line in (folder / NOTES).read_text().splitlines():
+        command, cpu, wall = line.split("\t")
+        calls, before, spent = found.get(command, (0, 0.0, 0.0))
+        found[command] = calls + 1, before + float(cpu), spent + float(wall)
+    return found
+
+
+def whole_run(name: str, config: dict[str, Any], cores: int) -> Iterator[Figure]:
+    """Where the CPU time of a whole run goes, in a warm environment: by command, and what is Snakemake's own."""
     with tempfile.TemporaryDirectory() as folder:
-        taken = snakemake(File(folder), preset)
-        jobs = list((File(folder) / "results" / "benchmarks").rglob("*.tsv"))
-        inside = sum(float(next(csv.DictReader(file.open(), delimiter="\t"))["s"]) for file in jobs)
-    yield Figure("tiny preset on one core", taken, "s")
-    yield Figure("tiny preset, outside its jobs", taken - inside, "s")
-    yield Figure("tiny preset, outside its jobs, a job", (taken - inside) / len(jobs), "s")
+        before = cpu_of_children()
+        taken = snakemake(File(folder), config, "--cores", str(cores))
+        total, commands = cpu_of_children() - before, noted(File(folder))
+    science = sum(cpu for command, (_, cpu, _) in commands.items() if command in SCIENCE)
+    jobs = sum(cpu for _, cpu, _ in commands.values())
+    yield Figure(f"{name} on {cores} cores", taken, "s")
+    yield Figure(f"{name}, CPU", total, "s")
+    yield Figure(f"{name}, CPU in {', '.join(SCIENCE)}", science / total, "of all")
+    for command, (calls, cpu, _) in sorted(commands.items(), key=lambda item: -item[1][1]):
+        yield Figure(f"{name}, CPU in {calls} x {command}", cpu, "s")
+    yield Figure(f"{name}, CPU of Snakemake and what it starts", total - jobs, "s")
+
+
+def cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def batches(seconds: float, number: int, cores: int) -> Iterator[Figure]:
+    """The share of wall time outside simulations where a job's batch lasts about so many seconds."""
+    trial, episodes = 0.0, 20_000
+    while trial < 2.0:  # long enough to tell how long one takes
+        episodes *= 2
+        config = plan.make(experiment(episodes, 1, [LEARNER]))
+        env = config.cases[0].env
+        begin = perf_counter()
+        simulation.run(env, LEARNER["algorithm"], LEARNER["setting"], evaluate_every=episodes // 1000, solve=False)
+        trial = perf_counter() - begin
+    size = max(1, round(seconds / trial))
+    config = {**no_lists(), **experiment(episodes, size * number * cores, [LEARNER]), "batch": size}
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = [f"{folder}/results/{name}" for *_, name in plan.make(config).run_files("bench")]
+        taken = snakemake(File(folder), config, "--cores", str(cores), *wanted)
+        logs = (File(folder) / "results/logs/simulations").rglob("*.log")
+        inside = sum(float(found) for log in logs for _, _, found in FINISHED.findall(log.read_text()))
+    name = f"{number * cores} batches of {inside / number / cores:.0f} s on {cores} cores"
+    yield Figure(f"{name}, wall", taken, "s")
+    yield Figure(f"{name}, wall outside simulations", 1 - inside / cores / taken, "of all")

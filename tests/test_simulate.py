@@ -187,5 +187,5 @@ def test_windows_share_out_all_episodes(episodes):
 def test_progress_counts_every_episode(env, monkeypatch):
     monkeypatch.setattr(simulate, "CHUNK_STEPS", 120)
     told = []
-    simulate.run(env, "uniform", evaluate_every=None, windows=2, progress=told.append)
-    assert told == [40, 75, 115, 150]  # every 40 episodes, and where a window ends
+    simulate.run(env, "uniform", evaluate_every=None, progress=told.append)
+    assert told == [40, 80, 120, 150]

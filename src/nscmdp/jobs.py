@@ -136,7 +136,7 @@ def _simulate(
         now = time.monotonic()
         if now - told[0] > 1 or episode == env.episodes:
             told[0] = now
-            line = f"{called} seed {seed}: episode {episode} of {env.episodes}, {now - began:.1f} s"
+            line = f"{called} seed {seed}: episode {episode} of {env.episodes}, {now - began:.2f} s"
             print(line, file=sys.stderr, flush=True)
 
     run = simulate.run(

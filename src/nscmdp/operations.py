@@ -9,6 +9,7 @@ runs is chosen by the learner's class when the simulator is compiled, so a call 
     end_of_episode(learner)
     policy(learner, h, x, probabilities)             -> the action that act is sure to take in this episode, or -1 after
                                                      writing the distribution that it draws from
+    dual(learner)                                    -> the weight of the utility, nan where it has none
     restart(learner, arm)                            forget everything, go on with the constants of ``arm``
 
 The last is for learners that another one runs inside (a bandit over bandits); the simulator does not call it.
@@ -39,6 +40,10 @@ def end_of_episode(learner):
 
 
 def policy(learner, h, x, probabilities):
+    raise NotImplementedError
+
+
+def dual(learner):
     raise NotImplementedError
 
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 
 def stream(*key: object) -> np.random.Generator:
-    """The generator for a key such as ("environment", "grid_world", 0, 3)."""
+    """The generator for a key such as ("environment", "grid_world", 0, 3); of numpy's the fastest."""
     digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
 
 
 def checkpoints(episodes: int, every: int, seed: int) -> NDArray[np.int64]:

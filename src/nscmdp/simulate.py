@@ -10,7 +10,7 @@ of the same episodes:
 With ``evaluate_every`` = n > 1 one episode of each stratum of n is evaluated and stands for all of them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -32,7 +32,7 @@ from nscmdp.induction import (
     reachable,
     start_values,
 )
-from nscmdp.operations import act, begin_episode, end_of_episode, learn, policy
+from nscmdp.operations import act, begin_episode, dual, end_of_episode, learn, policy
 from nscmdp.path import Path
 from nscmdp.problem import Problem
 from nscmdp.randomness import checkpoints, stratum_lengths, stream
@@ -57,7 +57,7 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
 @jit
 def value_of(model, learner, probabilities, scratch):
     """V and W of the policy that a learner plays in this episode, by backward induction."""
-    return induct(*borrowed((model, learner, probabilities, scratch)))  # type: ignore[call-arg, var-annotated]
+    return induct(*borrowed((model, learner, probabilities, scratch)))  # type: ignore[call-arg]
 
 
 @expanded
@@ -84,20 +84,23 @@ def induct(model, learner, probabilities, scratch):
 
 
 @jit
-def play(drift, sampler, learner, model, first, luck, whims, asked, episodes, reward, utility, values, scratch):
+def play(drift, sampler, learner, model, first, luck, whims, asked, episodes, reward, utility, duals, values, scratch):
     """Play the episodes first, first+1, ...: one for each row of ``luck`` (n, 1+2H) and ``whims`` (n, 1+H).
 
-    Adds what episode k earns to its window of ``reward`` and ``utility``; evaluates the policies of the episodes
-    ``asked`` into ``values`` (n,2). ``model`` and ``scratch`` (2,S,2) are room to work in.
+    Adds what episode k earns to its window of ``reward`` and ``utility``, notes in ``duals`` the learner's weight of
+    the utility at the window's end; evaluates the policies of the episodes ``asked`` into ``values`` (n,2). ``model``
+    and ``scratch`` (2,S,2) are room to work in.
     """
     arrays = borrowed(  # type: ignore[call-arg, var-annotated]
-        (drift, sampler, learner, model, luck, whims, asked, reward, utility, values, scratch)
+        (drift, sampler, learner, model, luck, whims, asked, reward, utility, duals, values, scratch)
     )
     play_on(first, episodes, *arrays)
 
 
 @expanded
-def play_on(first, episodes, drift, sampler, learner, model, luck, whims, asked, reward, utility, values, scratch):
+def play_on(
+    first, episodes, drift, sampler, learner, model, luck, whims, asked, reward, utility, duals, values, scratch
+):
     horizon, windows = whims.shape[1] - 1, len(reward)
     shared, states, actions = (
         drift.successors.shape[0] == 1,
@@ -136,6 +139,8 @@ def play_on(first, episodes, drift, sampler, learner, model, luck, whims, asked,
         window = (k - 1) * windows // episodes
         reward[window] += earned
         utility[window] += useful
+        if k * windows // episodes > window:
+            duals[window] = dual(learner)
 
 
 @dataclass(frozen=True)
@@ -219,44 +224,35 @@ def run(
     asked = checkpoints(env.episodes, every, seed) if evaluate_every is not None else np.empty(0, np.int64)
     weight = stratum_lengths(env.episodes, every)[: len(asked)]
     windows = min(windows or WINDOWS, env.episodes)
-    reward, utility, values = np.zeros(windows), np.zeros(windows), np.empty((len(asked), 2))
+    reward, utility, duals = np.zeros((3, windows))
+    values = np.empty((len(asked), 2))
     luck = stream("environment", env.name, env.seed, seed)
     whims = stream("learner", algorithm, seed)
     drift, sampler, model, scratch = drift_of(env), sampler_of(env), empty_model(env), np.empty((2, env.S, 2))
     length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
-    ends = np.cumsum(length)
-    dual = np.full(windows, np.nan)
-    for first, last in _stretches(ends, max(1, CHUNK_STEPS // env.H)):
-        n = last + 1 - first
-        begin, end = np.searchsorted(asked, (first, last + 1))
+    chunk = min(env.episodes, max(1, CHUNK_STEPS // env.H))
+    luck_room, whims_room = np.empty((chunk, 1 + 2 * env.H)), np.empty((chunk, 1 + env.H))
+    for first in range(1, env.episodes + 1, chunk):
+        n = min(chunk, env.episodes + 1 - first)
+        begin, end = np.searchsorted(asked, (first, first + n))
         play(
             drift,
             sampler,
             learner,
             model,
             first,
-            luck.random((n, 1 + 2 * env.H)),
-            whims.random((n, 1 + env.H)),
+            luck.random(out=luck_room[:n]),
+            whims.random(out=whims_room[:n]),
             asked[begin:end],
             env.episodes,
             reward,
             utility,
+            duals,
             values[begin:end],
             scratch,
         )
-        dual[np.searchsorted(ends, last)] = getattr(learner, "dual", np.nan)
         if progress:
-            progress(last)
+            progress(first + n - 1)
     best = optimum.along(env, asked) if solve and len(asked) else None
     means = reward / length, utility / length
-    return Run(learner, env.rho, length, *means, dual, asked, weight, values[:, 0], values[:, 1], best)
-
-
-def _stretches(ends: NDArray[np.int64], longest: int) -> Iterator[tuple[int, int]]:
-    """(first, last) episodes to play at once: no more than ``longest``, and none across the end of a window."""
-    first = 1
-    for end in ends.tolist():
-        while first <= end:
-            last = min(end, first + longest - 1)
-            yield first, last
-            first = last + 1
+    return Run(learner, env.rho, length, *means, duals, asked, weight, values[:, 0], values[:, 1], best)

@@ -70,6 +70,7 @@ def tune(spec: dict[str, Any], optima: File, output: File) -> None:
             seed,
             spec["evaluate_every"],
             factors=tried[candidate],
+            windows=1,
             solve=False,
         )
         row = scored(run, best.loc[run.episode], algorithms.constrained(spec["algorithm"]))

@@ -198,13 +198,13 @@ def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monk
             problem._replace(K=W), arms, "scaled", module.inner_factors(chosen), module.inner.Variants()
         )
         alone.memory[0] = Z if queue == "carried" else 0.0
-        alone.memory[WEIGHT] = alone.dual
-        rewards, utilities, asked = np.zeros(K), np.zeros(K), np.arange(first + 1, last + 1)
-        rows = luck[first:last], whims[first:last], asked, K, rewards, utilities, values[first:last], scratch
+        alone.memory[WEIGHT] = alone.memory[0] / alone.eta
+        sums, asked = np.zeros((3, K)), np.arange(first + 1, last + 1)
+        rows = luck[first:last], whims[first:last], asked, K, *sums, values[first:last], scratch
         simulate.play(drift, sampler, alone, model, first + 1, *rows)
         Z = alone.memory[0]
         block = first // W
-        R, G, length = rewards.sum(), utilities.sum(), last - first
+        R, G, length = sums[0].sum(), sums[1].sum(), last - first
         weight = K ** (-1 / 9)
         gain = (weight * G + (R if length * small.rho <= G else 0.0)) / (length * H * (1 + weight))
         assert run.learner.gains[block] == pytest.approx(gain, rel=1e-12)

@@ -4,8 +4,6 @@ rule optimum:
         f"{RESULTS}/environments/{{experiment}}.parquet",
     log:
         f"{RESULTS}/logs/environments/{{experiment}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/environments/{{experiment}}.tsv"
     conda:
         "../../environment.yml"
     resources:

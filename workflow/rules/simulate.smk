@@ -6,8 +6,6 @@ rule simulate:
         f"{RESULTS}/simulations/{BATCH}.parquet",
     log:
         f"{RESULTS}/logs/simulations/{BATCH}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/simulations/{BATCH}.tsv"
     conda:
         "../../environment.yml"
     resources:

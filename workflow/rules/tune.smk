@@ -6,8 +6,6 @@ rule tune:
         f"{RESULTS}/tuning/{{tuning}}/{{algorithm}}/K={{episodes}}.parquet",
     log:
         f"{RESULTS}/logs/tuning/{{tuning}}/{{algorithm}}/K={{episodes}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/tuning/{{tuning}}/{{algorithm}}/K={{episodes}}.tsv"
     conda:
         "../../environment.yml"
     resources:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from nscmdp._compile import jit
 from nscmdp.algorithms._exp3 import Exp3, choose, exp3, reinforce
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy, restart
+from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
 from nscmdp.problem import Problem
 
 EPISODE, R, G, Y = 0, 1, 2, 3  # slots of the memory
@@ -55,11 +55,6 @@ class BanditOverBandit(NamedTuple):
             "chosen": self.chosen[:, None].astype(float),
             "gain": self.gains[:, None],
         }
-
-    @property
-    def dual(self) -> float:
-        """The inner learner's."""
-        return float(self.inner.dual)
 
 
 def bandit_over_bandit(
@@ -159,3 +154,8 @@ def _(learner):
 @implements(policy, BanditOverBandit)
 def _(learner, h, x, probabilities):
     return policy(learner.inner, h, x, probabilities)
+
+
+@implements(dual, BanditOverBandit)
+def _(learner):
+    return dual(learner.inner)

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from nscmdp._compile import jit
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy, restart
+from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
 from nscmdp.problem import Problem
 
 CONFIDENCE = 0.05  # p
@@ -67,11 +67,6 @@ class LSVI(NamedTuple):
     realised: bool  # the utility earned, in place of its estimate, drives Y
     carry: bool  # Y survives a restart by another learner
 
-    @property
-    def dual(self) -> float:
-        """Y"""
-        return float(self.memory[Y])
-
 
 class CountingLSVI(NamedTuple):
     visits: Array  # (H, S, A): n
@@ -91,11 +86,6 @@ class CountingLSVI(NamedTuple):
     ridge: float
     realised: bool
     carry: bool
-
-    @property
-    def dual(self) -> float:
-        """Y"""
-        return float(self.memory[Y])
 
 
 class Printed(NamedTuple):
@@ -472,6 +462,12 @@ def _(learner, h, x, probabilities):
     for a in range(len(probabilities)):
         probabilities[a] = learner.chances[h, x, a]
     return -1
+
+
+@implements(dual, LSVI)
+@implements(dual, CountingLSVI)
+def _(learner):
+    return learner.memory[Y]
 
 
 @implements(restart, LSVI)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from nscmdp._compile import jit
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy, restart
+from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
 from nscmdp.problem import Problem
 
 Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
@@ -72,11 +72,6 @@ class TripleQ(NamedTuple):
     @property
     def eta(self) -> float:
         return float(self.memory[ETA])
-
-    @property
-    def dual(self) -> float:
-        """Z/eta"""
-        return float(self.memory[Z] / self.memory[ETA])
 
     @property
     def target(self) -> float:
@@ -300,6 +295,11 @@ def _(learner, h, x, probabilities):
         f = learner.table[h, x, Q, a] + weight * learner.table[h, x, C, a]
         probabilities[a] = explore / actions + ((1.0 - explore) / ties if f == best else 0.0)
     return -1
+
+
+@implements(dual, TripleQ)
+def _(learner):
+    return learner.memory[WEIGHT]
 
 
 @implements(restart, TripleQ)

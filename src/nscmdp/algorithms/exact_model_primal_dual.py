@@ -17,7 +17,7 @@ from nscmdp._compile import jit
 from nscmdp.algorithms import nonstationary_triple_q
 from nscmdp.cmdp import Array
 from nscmdp.induction import Drift, Model, drift_of, empty_model, greedy, mix
-from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
+from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1's queue with the exact model (control)"
@@ -55,11 +55,6 @@ class ExactModelQueue(NamedTuple):
     eta: float
     target: float  # rho + eps
     forget: bool
-
-    @property
-    def dual(self) -> float:
-        """Z/eta"""
-        return float(self.memory[Z] / self.eta)
 
 
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> ExactModelQueue:
@@ -116,3 +111,8 @@ def _(learner):
 @implements(policy, ExactModelQueue)
 def _(learner, h, x, probabilities):
     return int(learner.choice[h, x])
+
+
+@implements(dual, ExactModelQueue)
+def _(learner):
+    return learner.memory[Z] / learner.eta

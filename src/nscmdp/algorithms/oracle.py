@@ -13,7 +13,7 @@ import numpy as np
 
 from nscmdp.cmdp import Array
 from nscmdp.induction import Drift, Model, drift_of, empty_model, mix
-from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
+from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
@@ -91,3 +91,8 @@ def _(learner, h, x, probabilities):
     probabilities[rising] += share
     probabilities[falling] += 1.0 - share
     return -1
+
+
+@implements(dual, Oracle)
+def _(learner):
+    return np.nan

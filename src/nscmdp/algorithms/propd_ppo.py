@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from nscmdp._compile import inlined, jit
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
+from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.problem import Problem
 
 TITLE = "PROPD-PPO (model-based, reconstructed)"
@@ -80,11 +80,6 @@ class Propd(NamedTuple):
     window: int  # W
     restart: int  # L
     rho: float
-
-    @property
-    def dual(self) -> float:
-        """Y"""
-        return float(self.memory[Y])
 
 
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> Propd:
@@ -230,3 +225,8 @@ def _(learner, h, x, probabilities):
     for a in range(learner.chance.shape[2]):
         probabilities[a] = learner.chance[h, x, a]
     return -1
+
+
+@implements(dual, Propd)
+def _(learner):
+    return learner.memory[Y]

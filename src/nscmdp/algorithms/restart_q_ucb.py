@@ -32,7 +32,7 @@ from nscmdp import budget
 from nscmdp._compile import jit
 from nscmdp.algorithms._triple_q import remaining
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
+from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.problem import Problem
 
 TITLE = "RestartQ-UCB (no constraint)"
@@ -282,3 +282,8 @@ def _(learner, h, x, probabilities):
     for a in range(actions):
         probabilities[a] = 1.0 / ties if learner.table[h, x, Q, a] == best else 0.0
     return -1
+
+
+@implements(dual, RestartQ)
+def _(learner):
+    return np.nan

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nscmdp._compile import jit
 from nscmdp.cmdp import Array
 from nscmdp.induction import Model, everywhere
-from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
+from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
@@ -181,3 +181,8 @@ def _(learner, h, x, probabilities):
     probabilities[rising] += share
     probabilities[falling] += 1.0 - share
     return -1
+
+
+@implements(dual, OptCMDP)
+def _(learner):
+    return np.nan

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from nscmdp.operations import act, begin_episode, end_of_episode, implements, learn, policy
+import numpy as np
+
+from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.problem import Problem
 
 TITLE = "uniform policy"
@@ -55,3 +57,8 @@ def _(learner, h, x, probabilities):
     for a in range(learner.actions):
         probabilities[a] = 1.0 / learner.actions
     return -1
+
+
+@implements(dual, Uniform)
+def _(learner):
+    return np.nan
