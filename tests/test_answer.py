@@ -34,7 +34,7 @@ def numbers(tmp_path):
     cells += [cell(part.name, "does not hold", setting="literal", location="current") for part in claims.PARTS]
     cells += [cell("C20e", "holds", without_learning=True, setting="authors", switch="goal")]
     cells += [cell("C20e", "void", setting="authors", location="current")]
-    whole = {"holds_in": 1, "judged": 2, "void": 3, "cells": cells}
+    whole = {"holds_in": 1, "mixed_in": 0, "judged": 2, "void": 3, "cells": cells}
     (tmp_path / "claims.json").write_text(json.dumps({"C20": whole}))
     row = {"gap_slope_K": 0.78, "gap_slope_K_low": 0.7, "gap_slope_K_high": 0.8, "violation_per_episode": 0.01}
     row |= {"largest_K": 262144, "theorem_from_K": 1e50, "algorithm": "nonstationary_triple_q"}
@@ -61,7 +61,7 @@ def test_the_lines_say_them(numbers):
     lines = answer.lines(numbers)
     assert len(lines) == 5
     assert "holds in 1 of 2" in lines[0]
-    assert "3 more are void" in lines[0]
+    assert "is mixed in 0; 3 more are void" in lines[0]
     assert "RestartQ-UCB breaks the limit in 2 of 3, 1 times without having learnt" in lines[1]
     assert "52% with tuned constants at a cost of 4.20" in lines[2]
     assert "K^0.78 [0.70, 0.80] (bound: K^(4/5)), and it breaks the constraint" in lines[3]

@@ -19,7 +19,7 @@ def gather(folder: File, ledger: File) -> dict[str, Any]:
     cells = pd.DataFrame(judged["cells"])
     entries = deviations.load(ledger)
     return {
-        "C20": {key: judged[key] for key in ("holds_in", "judged", "void")},
+        "C20": {key: judged[key] for key in ("holds_in", "mixed_in", "judged", "void")},
         "parts": [_part(cells[cells["part"] == part.name], part) for part in claims.PARTS],
         "first_reading": _first_reading(cells),
         "growth": _growth(folder / "tables/comparison.csv"),
@@ -56,7 +56,8 @@ def lines(numbers: dict[str, Any]) -> list[str]:
     whole = numbers["C20"]
     said = [
         f"**The simulation's claim as a whole holds in {whole['holds_in']} of {whole['judged']}** combinations of "
-        f"constants and readings; {whole['void']} more are void, because the constraint does not bind there.",
+        f"constants and readings, and is mixed in {whole['mixed_in']}; "
+        f"{whole['void']} more are void, because the constraint does not bind there.",
         "Part by part: " + "; ".join(map(_said_part, numbers["parts"])) + ".",
         "From the uniform policy (0%) to the optimum (100%) Algorithm 1 comes, at the end, " + _said_far(numbers) + ".",
     ]

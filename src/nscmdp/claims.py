@@ -199,6 +199,7 @@ def write(folder: File, experiments: list[str], output: File) -> None:
             "claim": "Algorithm 1 quickly learns a well-performing policy and keeps the limit, "
             "while Triple-Q and RestartQ-UCB break it",
             "holds_in": int(counts.get(HOLDS, 0)),
+            "mixed_in": int(counts.get(MIXED, 0)),
             "judged": judged,
             "void": int(counts.get(VOID, 0)),
             "parts": {part.name: part.says for part in PARTS},

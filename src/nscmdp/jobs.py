@@ -111,9 +111,11 @@ def simulate_batch(
 
 def chosen_factors(tuned: Sequence[File]) -> dict[str, dict[str, float]]:
     """By algorithm."""
-    from nscmdp import tuning  # most jobs do without
+    if not tuned:
+        return {}
+    from nscmdp import tuning  # with pandas: most jobs do without
 
-    return tuning.choices(tuned) if tuned else {}
+    return tuning.choices(tuned)
 
 
 def with_chosen_factors(learner: dict[str, Any], chosen: dict[str, dict[str, float]]) -> dict[str, Any]:

@@ -14,16 +14,18 @@ import time
 import warnings
 from collections.abc import Iterable
 from pathlib import Path as File
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from nscmdp import algorithms, audit, jobs, results, simulate
+from nscmdp import algorithms, jobs, results, simulate
 from nscmdp.cmdp import Array
-from nscmdp.plan import Plan
 from nscmdp.problem import DoesNotFit
+
+if TYPE_CHECKING:
+    from nscmdp.plan import Plan
 
 TABLE = pa.schema(
     {
@@ -137,8 +139,10 @@ def choices(files: Iterable[File]) -> dict[str, dict[str, float]]:
     return found
 
 
-def table(plan: Plan, folder: File) -> pd.DataFrame:
+def table(plan: "Plan", folder: File) -> pd.DataFrame:
     """All candidates of all tunings."""
+    from nscmdp import audit  # with all that checks a configuration: no job that tunes needs it
+
     frames = []
     found = audit.read_all(folder, audit.tunings(plan))
     for (tuning, algorithm, episodes, _), rows in zip(plan.tuning_files(), found, strict=True):
