@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,6 +117,13 @@ class Cluster:
         """The jobs in a state."""
         said = run("squeue", "--array", "--noheader", f"--states={state}", "--format=%A|%N|%k", check=False)
         return [Job(*line.split("|", 2)) for line in said.splitlines()]
+
+    def seconds(self, job: Job) -> float:
+        """From the start of a job that has ended to its end."""
+        told = run("scontrol", "show", "job", job.id)
+        times = (re.findall(f"{name}=(\\S+)", told)[0] for name in ("StartTime", "EndTime"))
+        begin, end = map(datetime.fromisoformat, times)
+        return (end - begin).total_seconds()
 
     def idle(self) -> bool:
         return run("sinfo", "--noheader", "--Node", "--format=%t", check=False).split() == ["idle"] * len(NODES)

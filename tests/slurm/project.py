@@ -9,6 +9,8 @@ from pathlib import Path
 
 import yaml
 
+from nscmdp.comparison import FINISHED
+
 ROOT = Path(__file__).parents[2]
 TABLE = "results/tables/walk/summary.csv"
 WALK = (TABLE, "--configfile", "walk.yaml")
@@ -18,10 +20,10 @@ CONFIG = {  # four simulations that last long enough to be disturbed
         {
             "name": "walk",
             "environment": {"name": "grid_world", "map": "6x6", "horizon": 15, "limit": 2.0},
-            "episodes": [4_000_000],
+            "episodes": [8_000_000],
             "seeds": 2,
             "batch": 1,
-            "evaluate_every": 40_000,
+            "evaluate_every": 80_000,
             "learners": [
                 {"algorithm": "triple_q", "setting": "literal"},
                 {"algorithm": "restart_q_ucb", "setting": "literal"},
@@ -73,6 +75,10 @@ class Project:
         results = self.folder / "results"
         files = sorted(file for part in parts for file in (results / part).rglob("*") if file.is_file())
         return {str(file.relative_to(results)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+    def seconds_of_simulations(self) -> float:
+        logs = self.folder.glob("results/logs/simulations/**/*.log")
+        return sum(float(seconds) for log in logs for *_, seconds in FINISHED.findall(log.read_text()))
 
     def temporary_files(self) -> list[Path]:
         return list((self.folder / "results").rglob(".*"))
