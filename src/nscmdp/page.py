@@ -30,6 +30,8 @@ th { border-bottom: 1px solid #888; }
 td:nth-child(-n+2), th:nth-child(-n+2) { text-align: left; }
 .claims { font-size: .82rem; }
 .claims th, .claims td:nth-child(1), .claims td:nth-child(5) { white-space: normal; min-width: 5rem; }
+.ledger th, .ledger td { white-space: normal; vertical-align: top; }
+.anchor-link { display: none; }
 .over { color: #a02c00; font-weight: 600; }
 summary { margin: .4rem 0; cursor: pointer; }
 a { color: #0b5394; }
@@ -53,7 +55,8 @@ def write(folder: Path) -> None:
     results.write_text(folder / "index.html", _document("Non-stationary CMDPs: a replication", body))
     if (folder / "deviations.md").is_file():
         ledger = _from_markdown((folder / "deviations.md").read_text(encoding="utf-8"))
-        results.write_text(folder / "deviations.html", _document("Deviations from the printed text", ledger))
+        body = f"<div class=ledger>\n{ledger}\n</div>"
+        results.write_text(folder / "deviations.html", _document("Deviations from the printed text", body))
 
 
 def _document(title: str, body: str) -> str:
