@@ -33,7 +33,7 @@ rule checksums:
         mem_mb=1000,
         runtime=5,
     params:
-        results=RESULTS,
+        results=lambda wildcards, output: os.path.dirname(output[0]),
     message:
         "Noting the checksums of all results"
     shell:

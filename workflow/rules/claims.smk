@@ -11,7 +11,7 @@ rule claims:
         mem_mb=2000,
         runtime=10,
     params:
-        results=RESULTS,
+        results=lambda wildcards, output: os.path.dirname(output[0]),
         simulations=SIMULATIONS,
         sources=sources.digest("nscmdp.claims"),
     message:
@@ -37,7 +37,7 @@ rule answer:
         mem_mb=1000,
         runtime=5,
     params:
-        results=RESULTS,
+        results=lambda wildcards, output: os.path.dirname(output[0]),
         sources=sources.digest("nscmdp.answer"),
     message:
         "Answering"

@@ -46,5 +46,10 @@ def begin():
     audit.start(plan, Path(RESULTS))
 
 
-if workflow.is_main_process and not workflow.output_settings.dryrun:
+# Where only the rules are looked at, as by --lint, Snakemake checks no variables either.
+if (
+    workflow.is_main_process
+    and workflow.check_envvars
+    and not workflow.output_settings.dryrun
+):
     recover()
