@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from nscmdp import plan
+from nscmdp import jobs, plan
 from nscmdp import simulate as simulation
-from nscmdp.comparison import FINISHED
 
 ROOT = File(__file__).resolve().parents[1]
 LEARNER = {"algorithm": "nonstationary_triple_q", "setting": "scaled"}
@@ -159,13 +158,13 @@ def whole_run(name: str, config: dict[str, Any], cores: int) -> Iterator[Figure]
         taken = snakemake(File(folder), config, "--cores", str(cores))
         total, commands = cpu_of_children() - before, noted(File(folder))
     science = sum(cpu for command, (_, cpu, _) in commands.items() if command in SCIENCE)
-    jobs = sum(cpu for _, cpu, _ in commands.values())
+    in_commands = sum(cpu for _, cpu, _ in commands.values())
     yield Figure(f"{name} on {cores} cores", taken, "s")
     yield Figure(f"{name}, CPU", total, "s")
     yield Figure(f"{name}, CPU in {', '.join(SCIENCE)}", science / total, "of all")
     for command, (calls, cpu, _) in sorted(commands.items(), key=lambda item: -item[1][1]):
         yield Figure(f"{name}, CPU in {calls} x {command}", cpu, "s")
-    yield Figure(f"{name}, CPU of Snakemake and what it starts", total - jobs, "s")
+    yield Figure(f"{name}, CPU of Snakemake and what it starts", total - in_commands, "s")
 
 
 def cpu_of_children() -> float:
@@ -188,8 +187,7 @@ def batches(seconds: float, number: int, cores: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         wanted = [f"{folder}/results/{name}" for *_, name in plan.make(config).run_files("bench")]
         taken = snakemake(File(folder), config, "--cores", str(cores), *wanted)
-        logs = (File(folder) / "results/logs/simulations").rglob("*.log")
-        inside = sum(float(found) for log in logs for _, _, found in FINISHED.findall(log.read_text()))
+        inside = sum(spent for *_, spent in jobs.finished(File(folder) / "results/logs/simulations"))
     name = f"{number * cores} batches of {inside / number / cores:.0f} s on {cores} cores"
     yield Figure(f"{name}, wall", taken, "s")
     yield Figure(f"{name}, wall outside simulations", 1 - inside / cores / taken, "of all")

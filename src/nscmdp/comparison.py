@@ -1,6 +1,5 @@
 """The paper's comparison table, regenerated, with what is measured set beside what is claimed."""
 
-import re
 from functools import cached_property
 from pathlib import Path as File
 from typing import Any
@@ -8,13 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nscmdp import algorithms, growth, results, tables, theory
+from nscmdp import algorithms, growth, jobs, results, tables, theory
 from nscmdp.algorithms._triple_q import TripleQ
 from nscmdp.config import TUNED
 from nscmdp.problem import Problem
 
 MEASURED = ("gap", "regret")
-FINISHED = re.compile(r"(\S+) seed \d+: episode (\d+) of \2, ([\d.]+) s")  # a line of jobs.simulate_batch
 
 
 class Study:
@@ -71,12 +69,8 @@ class Study:
 
 def timing(folder: File, study: Study) -> pd.DataFrame:
     """Seconds an episode takes each learner on this machine, exact evaluation included: what the jobs' logs say."""
-    found = [
-        {"learner": learner, "episodes": int(episodes), "seconds": float(seconds)}
-        for experiment in dict.fromkeys(study.runs["experiment"])
-        for log in sorted((folder / "logs/simulations" / experiment).rglob("*.log"))
-        for learner, episodes, seconds in FINISHED.findall(log.read_text(encoding="utf-8"))
-    ]
+    logs = [folder / "logs/simulations" / experiment for experiment in dict.fromkeys(study.runs["experiment"])]
+    found = [run for log in logs for run in jobs.finished(log)]
     total = pd.DataFrame(found, columns=["learner", "episodes", "seconds"]).groupby("learner", sort=False).sum()
     table = (total["seconds"] / total["episodes"]).rename("seconds_per_episode").reset_index()
     results.write_text(folder / "benchmarks/timing.csv", table.to_csv(index=False, float_format="%.3g"))

@@ -7,10 +7,11 @@ computes nothing twice.
 
 import hashlib
 import json
+import re
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path as File
 from typing import Any
 
@@ -56,6 +57,10 @@ SCHEMAS = {
 BEST = ("value", "utility", "multiplier")  # of the constrained optimum
 REFERENCES = ("free", "uniform")  # the value of the best policy without a constraint, and of the uniform one
 OPTIMA = pa.schema({"case": pa.string(), "episode": WHOLE} | dict.fromkeys((*BEST, *REFERENCES), FLOATS))
+
+
+# What a log says of a run that came to its end.
+FINISHED = re.compile(r"(\S+) seed \d+: episode (\d+) of \2, ([\d.]+) s")
 
 
 class Mismatch(ValueError):
@@ -170,6 +175,13 @@ def _simulate(
             raise ValueError("a run that is kept by windows needs the optimum of every episode")
         return row | by_window(run, best)
     return row | {"episode": run.episode, "weight": run.weight, "value": run.value, "worth": run.worth}
+
+
+def finished(logs: File) -> Iterator[tuple[str, int, float]]:
+    """(learner, episodes, seconds) of every run that the logs below a folder tell of."""
+    for log in sorted(logs.rglob("*.log")):
+        for learner, episodes, seconds in FINISHED.findall(log.read_text(encoding="utf-8")):
+            yield learner, int(episodes), float(seconds)
 
 
 def compare(value: Array, worth: Array, best: Array, rho: float) -> dict[str, Array]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from nscmdp.comparison import FINISHED
+from nscmdp import jobs
 
 ROOT = Path(__file__).parents[2]
 TABLE = "results/tables/walk/summary.csv"
@@ -77,8 +77,7 @@ class Project:
         return {str(file.relative_to(results)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
     def seconds_of_simulations(self) -> float:
-        logs = self.folder.glob("results/logs/simulations/**/*.log")
-        return sum(float(seconds) for log in logs for *_, seconds in FINISHED.findall(log.read_text()))
+        return sum(seconds for *_, seconds in jobs.finished(self.folder / "results/logs/simulations"))
 
     def temporary_files(self) -> list[Path]:
         return list((self.folder / "results").rglob(".*"))
