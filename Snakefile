@@ -1,6 +1,6 @@
 # The whole replication: config.yaml -> simulations and optima -> tables -> notebooks -> figures -> page.
-from nscmdp import plan as planning
-from nscmdp.config import Unacceptable
+from nscmdp.study import plan as planning
+from nscmdp.study.config import Unacceptable
 
 
 configfile: "config.yaml"

@@ -18,7 +18,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
-from pathlib import Path as File
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from benchmarks import cases, evaluation, loops, machine, misses, pipeline, planning, scaling
@@ -28,7 +28,7 @@ from benchmarks.python_loop import InPython
 from benchmarks.timing import Comparison
 from nscmdp.problem import DoesNotFit
 
-RESULTS = File(__file__).resolve().parents[1] / "results" / "benchmarks"
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "benchmarks"
 Row = TypeVar("Row", bound=NamedTuple)
 
 
@@ -71,7 +71,7 @@ def surroundings(quick: bool, whole: bool) -> Iterator[Figure]:
         yield Figure(f"optimum along {world.name}, time", spent, "times one maximising induction")
 
 
-def curves(quick: bool, into: File) -> None:
+def curves(quick: bool, into: Path) -> None:
     counted = []
     if misses.available():
         chosen = scaling.of_states()
@@ -82,7 +82,7 @@ def curves(quick: bool, into: File) -> None:
     scaling.draw(points, counted, into / "scaling")
 
 
-def kept(rows: Iterable[Row], file: File) -> list[Row]:
+def kept(rows: Iterable[Row], file: Path) -> list[Row]:
     """Print the rows as they come, write them as a table, and return them."""
     found = []
     for row in rows:
@@ -105,7 +105,7 @@ def main() -> int:
     )
     parser.add_argument("--quick", action="store_true", help="few episodes and repeats: does it run, roughly how fast?")
     parser.add_argument("--whole", action="store_true", help="also the whole of config.yaml: where its CPU time goes")
-    parser.add_argument("--into", type=File, default=RESULTS, help="folder for the results")
+    parser.add_argument("--into", type=Path, default=RESULTS, help="folder for the results")
     options = parser.parse_args()
     warnings.simplefilter("ignore", DoesNotFit)
     options.into.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path as File
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,10 +26,10 @@ from nscmdp.algorithms.propd_ppo import Propd
 from nscmdp.algorithms.restart_q_ucb import RestartQ
 from nscmdp.algorithms.sliding_window_opt_cmdp import OptCMDP
 from nscmdp.algorithms.uniform import Uniform
-from nscmdp.induction import Model, drift_of, empty_model
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
+from nscmdp.kernels.induction import Model, drift_of, empty_model
 
-SOURCES = File(__file__).with_name("c")
+SOURCES = Path(__file__).with_name("c")
 # Fused multiply-adds would round differently and let the two sides play different episodes.
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-std=c11", "-Wall", "-Wextra")
 
@@ -45,7 +45,7 @@ def compiler() -> str:
     raise NoCompiler("no C compiler found: install gcc or clang, or name one in the variable CC")
 
 
-def compile_c(output: File, *options: str) -> None:
+def compile_c(output: Path, *options: str) -> None:
     command = [compiler(), *FLAGS, *options, "-o", str(output), "-lm"]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     if made.returncode:
@@ -56,8 +56,8 @@ def compile_c(output: File, *options: str) -> None:
 def library() -> ctypes.CDLL:
     """All loops as a library; its file is gone when this returns, the loaded code stays."""
     with tempfile.TemporaryDirectory() as folder:
-        compile_c(File(folder) / "loops.so", "-shared", "-fPIC", *map(str, sorted(SOURCES.glob("*.c"))))
-        return ctypes.CDLL(str(File(folder) / "loops.so"))
+        compile_c(Path(folder) / "loops.so", "-shared", "-fPIC", *map(str, sorted(SOURCES.glob("*.c"))))
+        return ctypes.CDLL(str(Path(folder) / "loops.so"))
 
 
 def structure(*, parts: str = "", pointers: str = "", reals: str = "", wholes: str = "") -> type[ctypes.Structure]:
@@ -90,7 +90,7 @@ PARTS["drift"] = structure(pointers="probability reward utility knots route", wh
 PARTS["mixture"] = structure(pointers="falling rising trial values others")
 GAME = structure(
     parts="model drift",
-    pointers="outcomes start_threshold start_alias luck whims asked values reward utility chances scratch",
+    pointers="outcomes start_threshold start_alias environment_draws learner_draws asked values reward utility chances scratch",
     wholes="first n evaluations episodes windows",
 )
 PARTS["inner"] = TRIPLE_Q = structure(
@@ -139,19 +139,19 @@ def model(tables: Model) -> ctypes.Structure:
     return filled(PARTS["model"], {**tables._asdict(), **reach, **sizes})
 
 
-def drift(env: Path) -> ctypes.Structure:
+def drift(env: DriftingCMDP) -> ctypes.Structure:
     walked = drift_of(env)
     return filled(PARTS["drift"], {**walked._asdict(), "stops": len(walked.knots)})
 
 
-def mixture(env: Path) -> ctypes.Structure:
+def mixture(env: DriftingCMDP) -> ctypes.Structure:
     names = ("falling", "rising", "trial")
     policies = {name: np.zeros((env.H, env.S), np.int32) for name in names}
     room = {name: np.empty((2, env.S, 2)) for name in ("values", "others")}
     return filled(PARTS["mixture"], {**policies, **room})
 
 
-def triple_q(learner: TripleQ, env: Path) -> ctypes.Structure:
+def triple_q(learner: TripleQ, env: DriftingCMDP) -> ctypes.Structure:
     stamp, values, visits = np.ones(env.H), np.repeat(learner.initial, env.A, axis=1), np.zeros((env.H, env.A))
     row = np.column_stack([stamp, values, visits])
     own = {
@@ -170,7 +170,7 @@ def triple_q(learner: TripleQ, env: Path) -> ctypes.Structure:
     return filled(TRIPLE_Q, {**learner._asdict(), **sizes(env), **own})
 
 
-def double_restart(learner: BanditOverBandit, env: Path) -> ctypes.Structure:
+def double_restart(learner: BanditOverBandit, env: DriftingCMDP) -> ctypes.Structure:
     arms = len(learner.bandit.log_weights)
     own = {
         "inner": triple_q(learner.inner, env),
@@ -187,12 +187,12 @@ def double_restart(learner: BanditOverBandit, env: Path) -> ctypes.Structure:
     return filled(DOUBLE_RESTART, {**learner._asdict(), **own})
 
 
-def restart_q(learner: RestartQ, env: Path) -> ctypes.Structure:
+def restart_q(learner: RestartQ, env: DriftingCMDP) -> ctypes.Structure:
     own = {"table": np.zeros((env.H, env.S, 1 + 4 * env.A)), "episode": 0, "epochs": 1}
     return filled(RESTART_Q, {**learner._asdict(), **sizes(env), **own})
 
 
-def propd(learner: Propd, env: Path) -> ctypes.Structure:
+def propd(learner: Propd, env: DriftingCMDP) -> ctypes.Structure:
     rows = env.H, env.S, env.A
     own = {
         "visits": np.zeros((*rows, env.S)),
@@ -210,7 +210,7 @@ def propd(learner: Propd, env: Path) -> ctypes.Structure:
     return filled(PROPD, {**learner._asdict(), **sizes(env), **own})
 
 
-def opt_cmdp(learner: OptCMDP, env: Path) -> ctypes.Structure:
+def opt_cmdp(learner: OptCMDP, env: DriftingCMDP) -> ctypes.Structure:
     rows, window = (env.H, env.S, env.A), len(learner.states)
     tables = learner.model
     own_tables = [values.copy() for values in (tables.probability, tables.reward, tables.utility, tables.mu0)]
@@ -231,7 +231,7 @@ def opt_cmdp(learner: OptCMDP, env: Path) -> ctypes.Structure:
     return filled(OPT_CMDP, {**learner._asdict(), **own})
 
 
-def exact_model(learner: ExactModelQueue, env: Path) -> ctypes.Structure:
+def exact_model(learner: ExactModelQueue, env: DriftingCMDP) -> ctypes.Structure:
     own = {
         "model": model(empty_model(env)),
         "drift": drift(env),
@@ -244,7 +244,7 @@ def exact_model(learner: ExactModelQueue, env: Path) -> ctypes.Structure:
     return filled(EXACT_MODEL, {**learner._asdict(), **own})
 
 
-def oracle(learner: Oracle, env: Path) -> ctypes.Structure:
+def oracle(learner: Oracle, env: DriftingCMDP) -> ctypes.Structure:
     own = {
         "model": model(empty_model(env)),
         "drift": drift(env),
@@ -258,11 +258,11 @@ def oracle(learner: Oracle, env: Path) -> ctypes.Structure:
     return filled(ORACLE, own)
 
 
-def uniform(learner: Uniform, env: Path) -> ctypes.Structure:
+def uniform(learner: Uniform, env: DriftingCMDP) -> ctypes.Structure:
     return filled(UNIFORM, {"A": env.A})
 
 
-def counting(learner: CountingLSVI, env: Path) -> ctypes.Structure:
+def counting(learner: CountingLSVI, env: DriftingCMDP) -> ctypes.Structure:
     rows, columns = (env.H, env.S, env.A), env.successors.shape[3]
     own = {
         "visits": np.zeros(rows),
@@ -283,11 +283,11 @@ def counting(learner: CountingLSVI, env: Path) -> ctypes.Structure:
     return filled(COUNTING, {**learner._asdict(), **sizes(env), **own})
 
 
-def sizes(env: Path) -> dict[str, int]:
+def sizes(env: DriftingCMDP) -> dict[str, int]:
     return {"H": env.H, "S": env.S, "A": env.A}
 
 
-LEARNERS: dict[type, tuple[str, Callable[[Any, Path], ctypes.Structure]]] = {
+LEARNERS: dict[type, tuple[str, Callable[[Any, DriftingCMDP], ctypes.Structure]]] = {
     TripleQ: ("play_triple_q", triple_q),
     BanditOverBandit: ("play_double_restart_triple_q", double_restart),
     RestartQ: ("play_restart_q_ucb", restart_q),
@@ -316,8 +316,14 @@ class InC:
             "scratch": np.empty((2, env.S, 2)),
         }
 
-    def play(self, first, luck, whims, asked, values, reward, utility) -> None:
-        varying = {"first": first, "luck": luck, "whims": whims, "asked": asked, "values": values}
-        counted = {"n": len(luck), "evaluations": len(asked), "windows": len(reward)}
+    def play(self, first, environment_draws, learner_draws, asked, values, reward, utility) -> None:
+        varying = {
+            "first": first,
+            "environment_draws": environment_draws,
+            "learner_draws": learner_draws,
+            "asked": asked,
+            "values": values,
+        }
+        counted = {"n": len(environment_draws), "evaluations": len(asked), "windows": len(reward)}
         game = filled(GAME, {**self.fixed, **varying, **counted, "reward": reward, "utility": utility})
         self.function(ctypes.byref(game), ctypes.byref(self.state))

@@ -10,10 +10,10 @@ import numpy as np
 
 from nscmdp import algorithms, environments
 from nscmdp.cmdp import CMDP
-from nscmdp.induction import Drift, drift_of
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
+from nscmdp.kernels.induction import DriftArrays, drift_of
+from nscmdp.kernels.sampling import Sampler, sampler_of
 from nscmdp.problem import Problem
-from nscmdp.sampling import Sampler, sampler_of
 
 
 class World(NamedTuple):
@@ -21,7 +21,7 @@ class World(NamedTuple):
     options: dict[str, Any]
     environment: str = "grid_world"
 
-    def env(self, episodes: int) -> Path:
+    def env(self, episodes: int) -> DriftingCMDP:
         return environments.make(self.environment, episodes, **self.options)
 
 
@@ -36,7 +36,7 @@ class Scattered(NamedTuple):
     def name(self) -> str:
         return f"scattered S={self.states} A={self.actions}"
 
-    def env(self, episodes: int) -> Path:
+    def env(self, episodes: int) -> DriftingCMDP:
         rng = np.random.default_rng(self.states)
         first = rng.integers(self.states, size=(1, self.states, self.actions, 1))
         successors = ((first + np.arange(4) * self.states // 4) % self.states).astype(np.uint32)
@@ -47,7 +47,7 @@ class Scattered(NamedTuple):
             start = np.full(self.states, 1 / self.states)
             return CMDP.sparse(successors, probability, reward, utility, self.horizon, self.horizon / 4, start)
 
-        return Path([model(), model()], [1, episodes])
+        return DriftingCMDP([model(), model()], [1, episodes])
 
 
 class Case(NamedTuple):
@@ -63,7 +63,7 @@ class Case(NamedTuple):
         frame = "" if self.frame is None else f" frame={self.frame:g}"
         return f"{self.algorithm}.{self.setting} {self.world.name}{frame}{' evaluated' if self.evaluated else ''}"
 
-    def env(self) -> Path:
+    def env(self) -> DriftingCMDP:
         return self.world.env(self.episodes)
 
     def learner(self, problem: Problem) -> Any:
@@ -74,12 +74,12 @@ class Case(NamedTuple):
 class Tables(NamedTuple):
     """A path as the loops read it."""
 
-    env: Path
-    drift: Drift
+    env: DriftingCMDP
+    drift: DriftArrays
     sampler: Sampler
 
     @classmethod
-    def of(cls, env: Path) -> "Tables":
+    def of(cls, env: DriftingCMDP) -> "Tables":
         return cls(env, drift_of(env), sampler_of(env))
 
 

@@ -50,6 +50,6 @@ class DirectLSVIAgent(Agent):
 
     def end_of_episode(self):
         constants = self.constants
-        lack = constants.memory[TARGET] - self.V_g[self.start]
-        self.Y = min(max(self.Y + constants.eta * lack, 0.0), constants.xi)
+        violation = constants.memory[TARGET] - self.V_g[self.start]
+        self.Y = min(max(self.Y + constants.eta * violation, 0.0), constants.xi)
         self.episode += 1

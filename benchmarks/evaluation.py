@@ -9,9 +9,9 @@ import numpy as np
 from benchmarks.cases import Case
 from benchmarks.timing import Comparison, compared, in_turns
 from nscmdp import simulate
-from nscmdp._compile import jit
-from nscmdp.induction import drift_of, empty_model, find_leg, first_row, flat_rows, look_ahead, mix
-from nscmdp.operations import policy
+from nscmdp.algorithms._interface import policy
+from nscmdp.kernels.induction import drift_of, empty_model, find_leg, first_row, flat_rows, look_ahead, mix
+from nscmdp.kernels.jit import jit
 
 SAME = 1e-9
 
@@ -54,18 +54,18 @@ def plain_value_of(model, learner, probabilities, scratch):
             if sure >= 0:
                 for a in range(actions):
                     probabilities[a] = 1.0 if a == sure else 0.0
-            value, worth = 0.0, 0.0
+            value, utility_value = 0.0, 0.0
             for a in range(actions):
                 if probabilities[a] > 0.0:
                     v, w = look_ahead(rows, columns, row + x * actions + a, later)
                     value += probabilities[a] * v
-                    worth += probabilities[a] * w
-            now[x, 0], now[x, 1] = value, worth
-    value, worth = 0.0, 0.0
+                    utility_value += probabilities[a] * w
+            now[x, 0], now[x, 1] = value, utility_value
+    value, utility_value = 0.0, 0.0
     for x in range(states):
         value += model.mu0[x] * scratch[0, x, 0]
-        worth += model.mu0[x] * scratch[0, x, 1]
-    return value, worth
+        utility_value += model.mu0[x] * scratch[0, x, 1]
+    return value, utility_value
 
 
 def beside_plain(case: Case, episodes: int, repeats: int) -> Comparison:

@@ -1,4 +1,4 @@
-"""The simulator's loop beside another: same tables, same luck, same episodes.
+"""The simulator's loop beside another: same tables, same environment_draws, same episodes.
 
 Random numbers are drawn beforehand and cost neither side anything; :func:`drawing` says what share of a run they
 take. In every repeat both sides must have earned the same in every episode that both played, and must have found the
@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.cases import Case, Tables
 from benchmarks.timing import Comparison, compared, in_turns, seconds
 from nscmdp import simulate
-from nscmdp.induction import empty_model
+from nscmdp.kernels.induction import empty_model
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
 
@@ -24,7 +24,7 @@ CHUNKS = 8  # so many chunks of random numbers are drawn and used again and agai
 
 
 class Player(Protocol):
-    def play(self, first, luck, whims, asked, values, reward, utility) -> None:
+    def play(self, first, environment_draws, learner_draws, asked, values, reward, utility) -> None:
         """Play the episodes first, first+1, ...; the arguments are those of :func:`nscmdp.simulate.play`."""
 
 
@@ -39,9 +39,9 @@ class Ours:
         self.state = drift, sampler, learner, empty_model(env)
         self.episodes, self.scratch = env.episodes, np.empty((2, env.S, 2))
 
-    def play(self, first, luck, whims, asked, values, reward, utility) -> None:
+    def play(self, first, environment_draws, learner_draws, asked, values, reward, utility) -> None:
         earned = reward, utility, np.empty(len(reward)), values
-        simulate.play(*self.state, first, luck, whims, asked, self.episodes, *earned, self.scratch)
+        simulate.play(*self.state, first, environment_draws, learner_draws, asked, self.episodes, *earned, self.scratch)
 
 
 class Loop:
@@ -52,9 +52,12 @@ class Loop:
         self.problem, self.tables = Problem.of(self.env), Tables.of(self.env)
         steps = min(simulate.CHUNK_STEPS, case.episodes * self.env.H)
         self.chunk = max(1, steps // self.env.H)
-        luck, whims = stream("benchmarks", "luck"), stream("benchmarks", "whims")
-        self.luck = luck.random((CHUNKS, self.chunk, 1 + 2 * self.env.H))
-        self.whims = whims.random((CHUNKS, self.chunk, 1 + self.env.H))
+        environment_draws, learner_draws = (
+            stream("benchmarks", "environment_draws"),
+            stream("benchmarks", "learner_draws"),
+        )
+        self.environment_draws = environment_draws.random((CHUNKS, self.chunk, 1 + 2 * self.env.H))
+        self.learner_draws = learner_draws.random((CHUNKS, self.chunk, 1 + self.env.H))
 
     def turn(self, player: Players, theirs: int) -> tuple[float, float]:
         """One repeat: seconds a step of our loop and of theirs, which plays the first ``theirs`` episodes alone."""
@@ -80,8 +83,18 @@ class Side:
         self.pieces = []
         for number, start in enumerate(range(0, episodes, loop.chunk)):
             end = min(start + loop.chunk, episodes)
-            luck, whims = (numbers[number % CHUNKS, : end - start] for numbers in (loop.luck, loop.whims))
-            work = start + 1, luck, whims, asked[start:end], self.values[start:end], self.reward, self.utility
+            environment_draws, learner_draws = (
+                numbers[number % CHUNKS, : end - start] for numbers in (loop.environment_draws, loop.learner_draws)
+            )
+            work = (
+                start + 1,
+                environment_draws,
+                learner_draws,
+                asked[start:end],
+                self.values[start:end],
+                self.reward,
+                self.utility,
+            )
             self.pieces.append(partial(playing.play, *work))
 
 
@@ -100,11 +113,14 @@ def drawing(case: Case, repeats: int) -> float:
     chunk = max(1, simulate.CHUNK_STEPS // env.H)
 
     def draw() -> None:
-        luck, whims = stream("benchmarks", "luck"), stream("benchmarks", "whims")
+        environment_draws, learner_draws = (
+            stream("benchmarks", "environment_draws"),
+            stream("benchmarks", "learner_draws"),
+        )
         for first in range(1, env.episodes + 1, chunk):
             n = min(chunk, env.episodes + 1 - first)
-            luck.random((n, 1 + 2 * env.H))
-            whims.random((n, 1 + env.H))
+            environment_draws.random((n, 1 + 2 * env.H))
+            learner_draws.random((n, 1 + env.H))
 
     run()
     taken = np.array([(seconds(draw), seconds(run)) for _ in range(repeats)])

@@ -4,7 +4,7 @@ import os
 import platform
 import subprocess
 from importlib.metadata import version
-from pathlib import Path as File
+from pathlib import Path
 from typing import Any
 
 from benchmarks import c_loop
@@ -25,7 +25,7 @@ def describe() -> dict[str, Any]:
 
 def processor() -> str:
     try:
-        lines = File("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
@@ -34,7 +34,7 @@ def processor() -> str:
 def caches() -> dict[str, str]:
     """Sizes by level and type, as Linux tells them."""
     found = {}
-    for folder in sorted(File("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         level, kind, size = ((folder / name).read_text().strip() for name in ("level", "type", "size"))
         found[f"L{level} {kind.lower()}"] = size
     return found

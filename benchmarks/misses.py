@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path as File
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +38,7 @@ def available() -> bool:
 
 def count(cases: list[tuple[str, Case]]) -> Iterator[Misses]:
     with tempfile.TemporaryDirectory() as folder:
-        program, image = File(folder) / "play_image", File(folder) / "image"
+        program, image = Path(folder) / "play_image", Path(folder) / "image"
         c_loop.compile_c(program, str(c_loop.SOURCES / "main/play_image.c"), str(c_loop.SOURCES / "triple_q.c"))
         for world, case in cases:
             loop = Loop(case)
@@ -48,7 +48,7 @@ def count(cases: list[tuple[str, Case]]) -> Iterator[Misses]:
             yield Misses(world, loop.env.S, *((all_of_it - half) / steps).tolist())
 
 
-def watched(program: File, image: File, episodes: int) -> np.ndarray:
+def watched(program: Path, image: Path, episodes: int) -> np.ndarray:
     """Accesses to data, and misses of the first and of the second cache."""
     command = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null", *CACHES]
     done = subprocess.run(
@@ -58,12 +58,17 @@ def watched(program: File, image: File, episodes: int) -> np.ndarray:
     return np.array([int(line[1].replace(",", "")) for line in lines if line])
 
 
-def write_image(loop: Loop, file: File) -> None:
+def write_image(loop: Loop, file: Path) -> None:
     """The game and the learner, with all arrays that they point to, as ``play_image.c`` reads them."""
     side = c_loop.InC(loop.tables, loop.case.learner(loop.problem))
     nothing = {"asked": np.empty(0, np.int64), "values": np.empty((0, 2)), "evaluations": 0}
     earned = {"reward": np.zeros(1), "utility": np.zeros(1), "windows": 1}
-    played = {"first": 1, "n": loop.chunk, "luck": loop.luck[0], "whims": loop.whims[0]}
+    played = {
+        "first": 1,
+        "n": loop.chunk,
+        "environment_draws": loop.environment_draws[0],
+        "learner_draws": loop.learner_draws[0],
+    }
     content, places = bytearray(), list[int]()
 
     def append(data: bytes) -> int:

@@ -7,17 +7,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path as File
+from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
 
-from nscmdp import jobs, plan
 from nscmdp import simulate as simulation
+from nscmdp.runs import simulations
+from nscmdp.study import plan
 
-ROOT = File(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 LEARNER = {"algorithm": "nonstationary_triple_q", "setting": "scaled"}
 GRID = {"name": "grid_world", "map": "6x6", "horizon": 15, "limit": 2.0}
 # A worker that says, when it is done, how much memory it had at most; getrusage would count the caller's as well.
@@ -76,7 +77,7 @@ def simulate(episodes: int, seeds: int, worker: str | None = None) -> tuple[floa
     specification = json.dumps(config.run_spec("bench", learner.name))
     program = [sys.executable, "-c", worker] if worker else [sys.executable, "-m", "nscmdp"]
     with tempfile.TemporaryDirectory() as folder:
-        output = str(File(folder) / f"seeds=0-{seeds - 1}.parquet")
+        output = str(Path(folder) / f"seeds=0-{seeds - 1}.parquet")
         return run(*program, "simulate", specification, "--seeds", f"0-{seeds - 1}", "--output", output)
 
 
@@ -101,7 +102,7 @@ def starts(repeats: int, cold: bool) -> Iterator[Figure]:
 
 def memory(episodes: int) -> Iterator[Figure]:
     """The most that a worker holds, over K and 16 K episodes."""
-    if not File("/proc/self/status").exists():
+    if not Path("/proc/self/status").exists():
         return
     for number in (episodes, 16 * episodes):
         kilobytes = int(simulate(number, 1, WORKER)[1])
@@ -123,15 +124,15 @@ def graphs(simulations: tuple[int, ...]) -> Iterator[Figure]:
         learners = [{**LEARNER, "label": f"learner_{i}"} for i in range(10)]
         with tempfile.TemporaryDirectory() as folder:
             config = experiment(400, number // len(learners), learners)
-            taken = snakemake(File(folder), {**no_lists(), **config}, "--cores", "1", "--dry-run")
+            taken = snakemake(Path(folder), {**no_lists(), **config}, "--cores", "1", "--dry-run")
         yield Figure(f"snakemake -n, {number:,} simulations", taken, "s")
 
 
-def snakemake(folder: File, config: dict[str, Any], *options: str) -> float:
+def snakemake(folder: Path, config: dict[str, Any], *options: str) -> float:
     """Wall seconds of Snakemake with a configuration of its own, results in ``folder``; its jobs are noted there."""
     file = folder / "config.json"
     file.write_text(json.dumps({**config, "results": str(folder / "results")}))
-    here = File(sys.executable).parent
+    here = Path(sys.executable).parent
     watching = folder / "bin" / "nscmdp"
     watching.parent.mkdir()
     watching.write_text(WATCHING.format(python=sys.executable, real=str(here / "nscmdp"), notes=str(folder / NOTES)))
@@ -141,7 +142,7 @@ def snakemake(folder: File, config: dict[str, Any], *options: str) -> float:
     return run(*command, *options, PATH=path)[0]
 
 
-def noted(folder: File) -> dict[str, tuple[int, float, float]]:
+def noted(folder: Path) -> dict[str, tuple[int, float, float]]:
     """By command: how often it was called, its CPU seconds and its wall seconds."""
     found: dict[str, tuple[int, float, float]] = {}
     for line in (folder / NOTES).read_text().splitlines():
@@ -155,8 +156,8 @@ def whole_run(name: str, config: dict[str, Any], cores: int) -> Iterator[Figure]
     """Where the CPU time of a whole run goes, in a warm environment: by command, and what is Snakemake's own."""
     with tempfile.TemporaryDirectory() as folder:
         before = cpu_of_children()
-        taken = snakemake(File(folder), config, "--cores", str(cores))
-        total, commands = cpu_of_children() - before, noted(File(folder))
+        taken = snakemake(Path(folder), config, "--cores", str(cores))
+        total, commands = cpu_of_children() - before, noted(Path(folder))
     science = sum(cpu for command, (_, cpu, _) in commands.items() if command in SCIENCE)
     in_commands = sum(cpu for _, cpu, _ in commands.values())
     yield Figure(f"{name} on {cores} cores", taken, "s")
@@ -186,8 +187,8 @@ def batches(seconds: float, number: int, cores: int) -> Iterator[Figure]:
     config = {**no_lists(), **experiment(episodes, size * number * cores, [LEARNER]), "batch": size}
     with tempfile.TemporaryDirectory() as folder:
         wanted = [f"{folder}/results/{name}" for *_, name in plan.make(config).run_files("bench")]
-        taken = snakemake(File(folder), config, "--cores", str(cores), *wanted)
-        inside = sum(spent for *_, spent in jobs.finished(File(folder) / "results/logs/simulations"))
+        taken = snakemake(Path(folder), config, "--cores", str(cores), *wanted)
+        inside = sum(spent for *_, spent in simulations.finished(Path(folder) / "results/logs/simulations"))
     name = f"{number * cores} batches of {inside / number / cores:.0f} s on {cores} cores"
     yield Figure(f"{name}, wall", taken, "s")
     yield Figure(f"{name}, wall outside simulations", 1 - inside / cores / taken, "of all")

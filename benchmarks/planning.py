@@ -7,9 +7,9 @@ import numpy as np
 from benchmarks.cases import World
 from benchmarks.timing import Comparison, compared, seconds
 from nscmdp import optimum
-from nscmdp._compile import jit
-from nscmdp.induction import drift_of, empty_model, greedy, mix
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
+from nscmdp.kernels.induction import drift_of, empty_model, greedy, mix
+from nscmdp.kernels.jit import jit
 
 SAME = 1e-9  # times 1 + the multiplier
 EPISODES = 100_000  # of the paths
@@ -53,7 +53,7 @@ def inductions(world: World, checkpoints: int, checked: int) -> tuple[float, flo
     return took / checkpoints, float(spent / one)
 
 
-def check(world: World, env: Path, k: int, value: float, multiplier: float) -> None:
+def check(world: World, env: DriftingCMDP, k: int, value: float, multiplier: float) -> None:
     other = optimum.linear_program(env.at(k)).value
     if abs(value - other) > SAME * (1 + multiplier):
         raise AssertionError(f"optimum {world.name}, episode {k}: ours is {value!r}, that of HiGHS is {other!r}")

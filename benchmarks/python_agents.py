@@ -238,8 +238,8 @@ class CountingLSVIAgent(CountingAgent):
 
     def end_of_episode(self):
         constants = self.constants
-        lack = constants.memory[TARGET] - self.drive
-        self.Y = min(max(self.Y + constants.eta * lack, 0.0), constants.xi)
+        violation = constants.memory[TARGET] - self.drive
+        self.Y = min(max(self.Y + constants.eta * violation, 0.0), constants.xi)
         self.episode += 1
 
 

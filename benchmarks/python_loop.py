@@ -33,25 +33,25 @@ class InPython:
         self.env, self.sampler = tables.env, tables.sampler
         self.agent = AGENTS[type(learner)](learner, tables.env)
 
-    def play(self, first, luck, whims, asked, values, reward, utility):
-        for k in range(first, first + len(luck)):
-            earned, useful = self.episode(k, luck[k - first], whims[k - first])
+    def play(self, first, environment_draws, learner_draws, asked, values, reward, utility):
+        for k in range(first, first + len(environment_draws)):
+            earned, useful = self.episode(k, environment_draws[k - first], learner_draws[k - first])
             window = (k - 1) * len(reward) // self.env.episodes
             reward[window] += earned
             utility[window] += useful
 
-    def episode(self, k, luck, whims):
+    def episode(self, k, environment_draws, learner_draws):
         agent, horizon = self.agent, self.env.H
-        agent.begin_episode(whims[0])
+        agent.begin_episode(learner_draws[0])
         start, end, weight = self.env.leg(k)
-        x = self.start_state(luck[0])
-        a, _, _ = agent.act(0, x, whims[1])
+        x = self.start_state(environment_draws[0])
+        a, _, _ = agent.act(0, x, learner_draws[1])
         earned, useful = 0.0, 0.0
         for h in range(horizon):
-            anchor = end if luck[1 + 2 * h] < weight else start
-            r, g, y = self.step(anchor, h if self.env.layers > 1 else 0, x, a, luck[2 + 2 * h])
+            anchor = end if environment_draws[1 + 2 * h] < weight else start
+            r, g, y = self.step(anchor, h if self.env.layers > 1 else 0, x, a, environment_draws[2 + 2 * h])
             earned, useful = earned + r, useful + g
-            a_next, v, w = agent.act(h + 1, y, whims[2 + h]) if h + 1 < horizon else (0, 0.0, 0.0)
+            a_next, v, w = agent.act(h + 1, y, learner_draws[2 + h]) if h + 1 < horizon else (0, 0.0, 0.0)
             agent.learn(h, x, a, r, g, y, v, w)
             x, a = y, a_next
         agent.end_of_episode()

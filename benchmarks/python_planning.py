@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nscmdp.cmdp import CMDP
-from nscmdp.induction import TIE
+from nscmdp.kernels.induction import TIE
 from nscmdp.optimum import CLOSED, FEASIBLE
 
 

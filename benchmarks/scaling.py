@@ -1,7 +1,7 @@
 """What a step of Algorithm 1 costs as the problem grows, in our kernel and in C, and a run as they become more."""
 
 from collections.abc import Iterator
-from pathlib import Path as File
+from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -14,8 +14,8 @@ from benchmarks import c_loop, pipeline
 from benchmarks.cases import MIDDLE, ONE, Case, Scattered, World
 from benchmarks.loops import Loop
 from benchmarks.misses import Misses
-from nscmdp import figures
 from nscmdp.problem import Problem
+from nscmdp.report import style
 
 OURS, C = "ours", "C"
 SIDES = (6, 10, 18, 32, 56, 100)
@@ -80,9 +80,9 @@ def measure(quick: bool, repeats: int) -> Iterator[Point]:
         yield Point("runs", runs, OURS, float(np.median(times)), float(high - low))
 
 
-def draw(points: list[Point], misses: list[Misses], stem: File) -> None:
+def draw(points: list[Point], misses: list[Misses], stem: Path) -> None:
     """A panel an axis, both scales logarithmic, and one of the misses where they were counted."""
-    figures.style()
+    style.style()
     figure, grid = plt.subplots(2, 4, figsize=(11, 5))
     panels = list(grid.flat)
     for axis, ax in zip(AXES, panels, strict=False):
@@ -93,7 +93,7 @@ def draw(points: list[Point], misses: list[Misses], stem: File) -> None:
         draw_misses(left.pop(0), misses)
     for ax in left:
         ax.set_axis_off()
-    figures.save(figure, stem)
+    style.save(figure, stem)
 
 
 def draw_axis(ax: Axes, axis: str, points: list[Point]) -> None:

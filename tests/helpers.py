@@ -6,9 +6,9 @@ import numpy as np
 
 from nscmdp import budget
 from nscmdp.cmdp import CMDP
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
+from nscmdp.kernels.sampling import sampler_of
 from nscmdp.randomness import stream
-from nscmdp.sampling import sampler_of
 
 
 def random_arrays(rng, H, S, A, *, sparsity=0.0, rounding=0.0, same_for_all_h=False):
@@ -62,7 +62,7 @@ def random_path(
             CMDP(P=P, r=r, g=g, rho=rho, mu0=mu0) if len(P) == H else one_layer(P, r, g, H, rho, mu0)
             for P, r, g in arrays
         ]
-        return Path(anchors, knots, route, episodes=episodes, name=name)
+        return DriftingCMDP(anchors, knots, route, episodes=episodes, name=name)
 
     free = path(0.0)
     models = [free.at(k) for k in range(1, free.episodes + 1)]
@@ -117,17 +117,17 @@ def variation_by_definition(env, first=1, last=None):
 
 
 class World:
-    """The environment as a learner meets it, in plain Python: the same luck, one episode after the other."""
+    """The environment as a learner meets it, in plain Python: the same environment_draws, one episode after the other."""
 
     def __init__(self, env, seed):
         self.env, self.tables = env, sampler_of(env)
-        self.luck = stream("environment", env.name, env.seed, seed)
+        self.environment_draws = stream("environment", env.name, env.seed, seed)
         self.k = 0
 
     def begin_episode(self):
         """The first state of the next episode."""
         self.k += 1
-        self.draws = iter(self.luck.random((1, 1 + 2 * self.env.H))[0])
+        self.draws = iter(self.environment_draws.random((1, 1 + 2 * self.env.H))[0])
         place = next(self.draws) * self.env.S
         x = int(place)
         return x if place - x < self.tables.start_threshold[x] else int(self.tables.start_alias[x])
@@ -148,7 +148,7 @@ def facts(env):
     """The sizes and budgets that the formulas ask for.
 
     The budgets agree with the definition, but are taken to the last bit from the package: on a map many actions are
-    worth the same up to rounding, and another last bit of eta decides between them another way.
+    utility_value the same up to rounding, and another last bit of eta decides between them another way.
     """
     B_r, B_g, B_p = budget.variation(env)
     np.testing.assert_allclose((B_r, B_g, B_p), variation_by_definition(env), rtol=1e-9, atol=1e-12)

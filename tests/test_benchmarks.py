@@ -51,8 +51,8 @@ def test_the_direct_form_of_the_linear_learner_earns_the_same():
 
 
 class Generous(Ours):
-    def play(self, first, luck, whims, asked, values, reward, utility):
-        super().play(first, luck, whims, asked, values, reward, utility)
+    def play(self, first, environment_draws, learner_draws, asked, values, reward, utility):
+        super().play(first, environment_draws, learner_draws, asked, values, reward, utility)
         reward[first - 1] += 1e-6
 
 
@@ -70,7 +70,7 @@ def test_a_game_in_a_file_is_played_as_the_game_itself(tmp_path):
     reward, utility = np.zeros((2, 1))
     nothing = np.empty(0, np.int64), np.empty((0, 2))
     playing = c_loop.InC(loop.tables, loop.case.learner(loop.problem))
-    playing.play(1, loop.luck[0], loop.whims[0], *nothing, reward, utility)
+    playing.play(1, loop.environment_draws[0], loop.learner_draws[0], *nothing, reward, utility)
     assert float(printed) == reward[0] > 0
 
 

@@ -1,4 +1,4 @@
-"""Runs that are killed, damaged, doubled or out of room say so, lose nothing, and are mended by the same command.
+"""Runs that are killed, damaged, doubled or out of room say so, lose nothing, and are repaired by the same command.
 
 The pipeline runs here on a configuration of a few seconds, with the compiled kernels of the project itself.
 """
@@ -21,7 +21,10 @@ import numba
 import pytest
 import yaml
 
-from nscmdp import _compile, plan, results, tables
+from nscmdp.analysis import tables
+from nscmdp.kernels import jit
+from nscmdp.runs import files
+from nscmdp.study import plan
 
 ROOT = Path(__file__).parent.parent
 HOSTILE = 'it\'s a "folder"; touch pwned & $(touch pwned) `touch pwned` *'
@@ -144,7 +147,7 @@ def test_runs_killed_at_random_moments_come_to_the_same_end(undisturbed, tmp_pat
     kill_at_random_moments(folder, kills, longest=seconds(undisturbed))
     assert "An earlier run was cut short: its lock is lifted" in to_the_end(folder)
     assert hashes(folder / "results") == hashes(undisturbed / HOSTILE)
-    assert results.temporaries(folder / "results") == []
+    assert files.temporaries(folder / "results") == []
 
 
 def test_what_is_damaged_missing_or_left_over_is_mended_by_the_same_command(undisturbed, tmp_path):
@@ -160,7 +163,7 @@ def test_what_is_damaged_missing_or_left_over_is_mended_by_the_same_command(undi
     curves.write_bytes(curves.read_bytes()[:-100])
     gone = subprocess.Popen(["true"])
     gone.wait()
-    left = flipped.with_name(f".{results.HOST}.{gone.pid}.{flipped.name}")
+    left = flipped.with_name(f".{files.HOST}.{gone.pid}.{flipped.name}")
     left.write_text("half")
     audit = subprocess.run(
         [sys.executable, "-m", "nscmdp", "check", HOSTILE], cwd=folder, capture_output=True, text=True
@@ -174,7 +177,7 @@ def test_what_is_damaged_missing_or_left_over_is_mended_by_the_same_command(undi
     assert f"{missing.relative_to(folder)} is missing" in text
     assert f"{left.relative_to(folder)} was left over" in text
     assert hashes(folder / HOSTILE) == before
-    assert results.temporaries(folder) == []
+    assert files.temporaries(folder) == []
 
 
 def test_tables_refuse_damaged_and_foreign_files_by_name(undisturbed, tmp_path):
@@ -184,7 +187,7 @@ def test_tables_refuse_damaged_and_foreign_files_by_name(undisturbed, tmp_path):
     short.write_bytes(short.read_bytes()[:-50])
     shutil.copy(lost, alien)
     lost.unlink()
-    with pytest.raises(results.Refused) as refused:
+    with pytest.raises(files.Refused) as refused:
         tables.make(plan.make(TINY), "small", tmp_path / "results", tmp_path / "tables")
     message = str(refused.value)
     assert f"{short} is damaged" in message
@@ -207,16 +210,16 @@ def kernel(file):
     "damage", [lambda b: b[:-20], lambda b: b[: len(b) // 2] + b[len(b) // 2 + 1 :], lambda b: b""]
 )
 def test_a_damaged_kernel_is_compiled_again(tmp_path, monkeypatch, capsys, kind, damage):
-    """Its index or its code, cut short, a byte lost, or empty: it is said, mended, and the numbers stay."""
+    """Its index or its code, cut short, a byte lost, or empty: it is said, repaired, and the numbers stay."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     source = tmp_path / "kernel.py"
     source.write_text("from nscmdp._compile import jit\n\n\n@jit\ndef double(x):\n    return 2 * x\n")
     assert kernel(source)(21) == 42
     (file,) = (tmp_path / "cache").rglob(f"*.{kind}")
     file.write_bytes(damage(file.read_bytes()))
-    mended = kernel(source)
-    assert mended(21) == 42
-    assert sum(mended.stats.cache_misses.values()) == 1
+    repaired = kernel(source)
+    assert repaired(21) == 42
+    assert sum(repaired.stats.cache_misses.values()) == 1
     assert f"{file} is damaged: compiling it again" in capsys.readouterr().err
     again = kernel(source)
     assert again(21) == 42
@@ -233,7 +236,7 @@ def test_a_kernel_with_any_byte_changed_is_not_run(tmp_path, monkeypatch, capsys
     sound = file.read_bytes()
     for position in range(0, len(sound), 997):
         file.write_bytes(sound[:position] + bytes([sound[position] ^ 1]) + sound[position + 1 :])
-        assert not _compile._is_sound(str(file))
+        assert not jit._is_sound(str(file))
 
 
 def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):
@@ -256,15 +259,13 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):
 def test_a_write_that_finds_the_disk_full_leaves_the_old_file(tmp_path):
     """Anywhere: the error that a full disk gives, met after half of the file."""
     file = tmp_path / "page.html"
-    results.write_text(file, "old")
+    files.write_text(file, "old")
 
     def fill(temporary):
         temporary.write_text("ne")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with pytest.raises(
-        results.DiskFull, match=r"page\.html cannot be written: the disk is full.* run the same command"
-    ):
-        results.in_one_piece(file, fill)
+    with pytest.raises(files.DiskFull, match=r"page\.html cannot be written: the disk is full.* run the same command"):
+        files.in_one_piece(file, fill)
     assert file.read_text() == "old"
     assert os.listdir(tmp_path) == ["page.html"]

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from helpers import best, evaluate, random_cmdp, random_path, random_policy
-from nscmdp import environments, induction, optimum
+from nscmdp import environments, optimum
 from nscmdp.cmdp import CMDP
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
+from nscmdp.kernels import induction
 
 FAMILIES = {
     "plain": {},
@@ -45,7 +46,7 @@ def utility_range(cmdp):
 
 
 def assert_is_the_optimum(found, cmdp):
-    """Feasible, worth what it claims, and no policy does better: the dual at its multiplier meets its value."""
+    """Feasible, of the value that it claims, and no policy does better: the dual at its multiplier meets its value."""
     tolerance = 1e-9 * (1 + found.multiplier)
     value, utility = induction.evaluate(cmdp, found.policy)
     assert value == pytest.approx(found.value, abs=tolerance)
@@ -145,7 +146,7 @@ def test_a_path_that_becomes_infeasible_is_refused_with_the_episode():
     attainable = [best(env.at(k), 0.0, 1.0)[1] for k in range(1, 10)]
     rho = (min(attainable) + attainable[0]) / 2 if attainable[0] > min(attainable) else max(attainable)
     first = 1 + next(i for i, most in enumerate(attainable) if most < rho)
-    asked = Path([with_rho(env.at(1), rho), with_rho(env.at(9), rho)], [1, 9])
+    asked = DriftingCMDP([with_rho(env.at(1), rho), with_rho(env.at(9), rho)], [1, 9])
     with pytest.raises(optimum.Infeasible, match=rf"in episode {first}: the best attainable"):
         optimum.along(asked, range(1, 10))
 

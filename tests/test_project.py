@@ -11,7 +11,8 @@ from pathlib import Path
 import yaml
 
 import nscmdp
-from nscmdp import plan, sources
+from nscmdp.kernels import sources
+from nscmdp.study import plan
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -6,9 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from nscmdp import config, page, plan
 from test_page import summary
+
+from nscmdp.report import page
+from nscmdp.study import config, plan
 
 ROOT = Path(__file__).parent.parent
 PYTHON = sorted((ROOT / "src").rglob("*.py")) + sorted((ROOT / "workflow").rglob("*.py"))

@@ -21,7 +21,7 @@ def grid():
 
 
 def results(run):
-    return [run.reward, run.utility, run.episode, run.weight, run.value, run.worth]
+    return [run.reward, run.utility, run.episode, run.weight, run.value, run.utility_value]
 
 
 def test_regret_violation_and_gap_are_sums_over_episodes(env):
@@ -29,12 +29,12 @@ def test_regret_violation_and_gap_are_sums_over_episodes(env):
     best = [optimum.constrained(env.at(k)) for k in range(1, env.episodes + 1)]
     np.testing.assert_array_equal(run.episode, np.arange(1, env.episodes + 1))
     regret = violation = gap = up = over = 0.0
-    for i, (found, value, worth) in enumerate(zip(best, run.value, run.worth, strict=True)):
+    for i, (found, value, utility_value) in enumerate(zip(best, run.value, run.utility_value, strict=True)):
         regret += found.value - value
-        violation += env.rho - worth
+        violation += env.rho - utility_value
         up += max(0.0, found.value - value)
-        over += max(0.0, env.rho - worth)
-        gap += found.value - value + run.optimum[i, 2] * (env.rho - worth)
+        over += max(0.0, env.rho - utility_value)
+        gap += found.value - value + run.optimum[i, 2] * (env.rho - utility_value)
         sums = run.regret[i], run.violation[i], run.gap[i], run.positive_regret[i], run.positive_violation[i]
         assert sums == pytest.approx((regret, violation, gap, up, over), abs=1e-8)
 
@@ -42,7 +42,7 @@ def test_regret_violation_and_gap_are_sums_over_episodes(env):
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
 def test_the_lagrangian_gap_is_never_negative_on_the_map(grid, name, setting):
     run = simulate.run(grid, name, setting, seed=1)
-    gap = run.shortfall + run.optimum[:, 2] * run.lack
+    gap = run.regret + run.optimum[:, 2] * run.violation
     assert gap.min() >= -1e-9 * (1 + run.optimum[:, 2].max())
 
 
@@ -73,7 +73,7 @@ def test_a_restart_does_not_touch_the_environments_clock(name, frame):
 
 
 def indifferent():
-    """Actions change nothing, so what an episode pays is luck alone."""
+    """Actions change nothing, so what an episode pays is environment_draws alone."""
     rng = np.random.default_rng(31)
 
     def model():
@@ -133,7 +133,7 @@ def test_evaluating_less_often_evaluates_the_same_policies(env):
     some = simulate.run(env, "nonstationary_triple_q", "scaled", seed=3, evaluate_every=20)
     np.testing.assert_array_equal(some.reward, every.reward)
     np.testing.assert_array_equal(some.value, every.value[some.episode - 1])
-    np.testing.assert_array_equal(some.worth, every.worth[some.episode - 1])
+    np.testing.assert_array_equal(some.utility_value, every.utility_value[some.episode - 1])
     # two warm starts end at the same optimum, but not at the same last bit
     np.testing.assert_allclose(some.optimum[:, 0], every.optimum[some.episode - 1, 0], atol=1e-9)
 
@@ -166,7 +166,7 @@ def test_regret_of_a_run_without_the_optimum_is_refused(env):
     for sums in ("regret", "gap", "positive_regret"):
         with pytest.raises(ValueError, match="without the optimum"):
             getattr(run, sums)
-    np.testing.assert_allclose(run.violation, np.cumsum(env.rho - run.worth))
+    np.testing.assert_allclose(run.violation, np.cumsum(env.rho - run.utility_value))
 
 
 def test_evaluating_every_zero_episodes_is_refused(env):
@@ -186,6 +186,6 @@ def test_windows_share_out_all_episodes(episodes):
 
 def test_progress_counts_every_episode(env, monkeypatch):
     monkeypatch.setattr(simulate, "CHUNK_STEPS", 120)
-    told = []
-    simulate.run(env, "uniform", evaluate_every=None, progress=told.append)
-    assert told == [40, 80, 120, 150]
+    played = []
+    simulate.run(env, "uniform", evaluate_every=None, progress=played.append)
+    assert played == [40, 80, 120, 150]

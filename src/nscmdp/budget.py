@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nscmdp.cmdp import Array, densify
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
 
 LINEAR = 1e-9  # a table this close to phi times its parameters is linear in phi
 
@@ -35,40 +35,42 @@ class Variation(NamedTuple):
         return self.reward + self.utility + self.transition
 
 
-def variation(env: Path) -> Variation:
+def variation(env: DriftingCMDP) -> Variation:
     """B_r, B_g, B_p over all episodes of a path."""
     return local_variation(env, 1, env.episodes)
 
 
-def local_variation(env: Path, first: int, last: int) -> Variation:
+def local_variation(env: DriftingCMDP, first: int, last: int) -> Variation:
     """B_r, B_g, B_p over the steps between the episodes first..last of one frame."""
     return Variation(*(float(b) for b in between(env, np.array([first, last]))[0]))
 
 
-def frame_variations(env: Path, frame: int) -> Array:
+def frame_variations(env: DriftingCMDP, frame: int) -> Array:
     """(frames, 3): the local budgets of frames of ``frame`` episodes, the last one perhaps shorter."""
     starts = np.arange(1, env.episodes + 1, frame)
     ends = np.minimum(starts + frame - 1, env.episodes)
     return walked(env, ends) - walked(env, starts)
 
 
-def between(env: Path, episodes: ArrayLike) -> Array:
+def between(env: DriftingCMDP, episodes: ArrayLike) -> Array:
     """(n-1, 3): the variation from each of n increasing episodes to the next."""
     return np.diff(walked(env, episodes), axis=0)
 
 
-def walked(env: Path, episodes: ArrayLike) -> Array:
+def walked(env: DriftingCMDP, episodes: ArrayLike) -> Array:
     """(n, 3): the variation from episode 1 up to each of the given episodes."""
     return _walked(env, episodes, _leg_variation)
 
 
-def linear_variation(env: Path) -> Variation:
+def linear_variation(env: DriftingCMDP) -> Variation:
     """B_r, B_g, B_p of the parameters of a linear CMDP over all episodes of a path."""
     first, last = _walked(env, [1, env.episodes], _linear_leg_variation)
     return Variation(*(float(b) for b in last - first))
 
 
-def _walked(env: Path, episodes: ArrayLike, measure: Callable[[Path, int, int], tuple[float, float, float]]) -> Array:
+def _walked(
+    env: DriftingCMDP, episodes: ArrayLike, measure: Callable[[DriftingCMDP, int, int], tuple[float, float, float]]
+) -> Array:
     k = np.asarray(episodes, dtype=float)
     if len(env.knots) == 1:
         return np.zeros((len(k), 3))
@@ -79,7 +81,7 @@ def _walked(env: Path, episodes: ArrayLike, measure: Callable[[Path, int, int], 
     return np.stack([np.interp(k, env.knots, at_knots[:, part]) for part in range(3)], axis=1)
 
 
-def _leg_variation(env: Path, i: int, j: int) -> tuple[float, float, float]:
+def _leg_variation(env: DriftingCMDP, i: int, j: int) -> tuple[float, float, float]:
     steps = env.H // env.layers
 
     def sum_over_steps(difference: Array) -> float:
@@ -92,7 +94,7 @@ def _leg_variation(env: Path, i: int, j: int) -> tuple[float, float, float]:
     )
 
 
-def _linear_leg_variation(env: Path, i: int, j: int) -> tuple[float, float, float]:
+def _linear_leg_variation(env: DriftingCMDP, i: int, j: int) -> tuple[float, float, float]:
     steps = env.H // env.layers
     # P, r and g are phi times their parameters, so a difference of models is phi times the parameters' difference.
     kernel = densify(env.successors, env.probability[j] - env.probability[i])
@@ -101,7 +103,7 @@ def _linear_leg_variation(env: Path, i: int, j: int) -> tuple[float, float, floa
     return steps * float(reward), steps * float(utility), steps * float(transition)
 
 
-def parameters(env: Path, table: Array) -> Array:
+def parameters(env: DriftingCMDP, table: Array) -> Array:
     """(layers, d, n): what phi must be multiplied by to give ``table`` (layers, S, A) or (layers, S, A, n)."""
     if env.features is None:
         raise ValueError(f"{env.name} has no features: expected a linear CMDP")

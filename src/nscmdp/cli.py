@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("describe", _describe, "print an environment's sizes, budgets and how much its constraint binds")
     environment(sub)
 
-    sub = command("try", _try, "run one learner on one environment and print what it is worth")
+    sub = command("try", _try, "run one learner on one environment and print what it is utility_value")
     environment(sub)
     sub.add_argument("algorithm")
     sub.add_argument("--setting", default="scaled")
@@ -145,9 +145,8 @@ def _environment(chosen: argparse.Namespace):
 
 
 def _describe(chosen: argparse.Namespace) -> None:
-    from nscmdp import report
 
-    for name, value in report.describe(_environment(chosen)).items():
+    for name, value in description.describe(_environment(chosen)).items():
         print(f"{name:20} {value:.6g}" if isinstance(value, float) else f"{name:20} {value}")
 
 
@@ -164,7 +163,7 @@ def _try(chosen: argparse.Namespace) -> None:
 
 
 def _validate(chosen: argparse.Namespace) -> None:
-    from nscmdp import plan
+    from nscmdp.study import plan
 
     loaded = plan.load(chosen.file)
     loaded.check()
@@ -172,110 +171,116 @@ def _validate(chosen: argparse.Namespace) -> None:
 
 
 def _schema(chosen: argparse.Namespace) -> None:
-    from nscmdp import config, results
+    from nscmdp.runs import files
+    from nscmdp.study import config
 
-    results.write_text(chosen.output, json.dumps(config.schema(), indent=2) + "\n")
+    files.write_text(chosen.output, json.dumps(config.schema(), indent=2) + "\n")
 
 
 def _compile(chosen: argparse.Namespace) -> None:
-    from nscmdp import algorithms, jobs
+    from nscmdp import algorithms
+    from nscmdp.runs import simulations
 
-    jobs.compile_kernels(chosen.algorithms or list(algorithms.NAMES))
+    simulations.compile_kernels(chosen.algorithms or list(algorithms.NAMES))
 
 
 def _simulate(chosen: argparse.Namespace) -> None:
-    from nscmdp import jobs
+    from nscmdp.runs import simulations
 
-    jobs.simulate_batch(chosen.specification, chosen.seeds, chosen.output, chosen.optima, chosen.tuned)
+    simulations.simulate_batch(chosen.specification, chosen.seeds, chosen.output, chosen.optima, chosen.tuned)
 
 
 def _tune(chosen: argparse.Namespace) -> None:
-    from nscmdp import tuning
+    from nscmdp.runs import tuning
 
     tuning.tune(chosen.specification, chosen.optima, chosen.output)
 
 
 def _optimum(chosen: argparse.Namespace) -> None:
-    from nscmdp import jobs
+    from nscmdp.runs import simulations
 
-    jobs.solve_optimum(chosen.specification, chosen.output)
+    simulations.solve_optimum(chosen.specification, chosen.output)
 
 
 def _tables(chosen: argparse.Namespace) -> None:
-    from nscmdp import plan, tables
+    from nscmdp.analysis import tables
+    from nscmdp.study import plan
 
     planned = plan.make(chosen.config)
     tables.make(planned, chosen.experiment, Path(planned.config.results), chosen.output)
 
 
 def _tuned(chosen: argparse.Namespace) -> None:
-    from nscmdp import plan, results, tuning
+    from nscmdp.runs import files, tuning
+    from nscmdp.study import plan
 
     planned = plan.make(chosen.config)
     table = tuning.table(planned, Path(planned.config.results))
-    results.write_text(chosen.output, table.to_csv(index=False, float_format="%.6g"))
+    files.write_text(chosen.output, table.to_csv(index=False, float_format="%.6g"))
 
 
 def _claims(chosen: argparse.Namespace) -> None:
-    from nscmdp import claims
+    from nscmdp.analysis import claims
 
     claims.write(chosen.results, chosen.simulations, chosen.output)
 
 
 def _answer(chosen: argparse.Namespace) -> None:
-    from nscmdp import answer
+    from nscmdp.analysis import answer
 
     answer.write(chosen.results, chosen.ledger, chosen.output)
 
 
 def _readme(chosen: argparse.Namespace) -> None:
-    from nscmdp import answer, results
+    from nscmdp.analysis import answer
+    from nscmdp.runs import files
 
     numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
-    results.write_text(chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers))
+    files.write_text(chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers))
 
 
 def _notebook(chosen: argparse.Namespace) -> None:
-    from nscmdp import notebooks
+    from nscmdp.report import notebooks
 
     notebooks.execute(chosen.notebook, chosen.parameters, chosen.output)
 
 
 def _render(chosen: argparse.Namespace) -> None:
-    from nscmdp import notebooks
+    from nscmdp.report import notebooks
 
     notebooks.render(chosen.notebook, chosen.output)
 
 
 def _effects(chosen: argparse.Namespace) -> None:
-    from nscmdp import deviations, results
+    from nscmdp.analysis import deviations
+    from nscmdp.runs import files
 
     found = deviations.effects(deviations.load(chosen.ledger), chosen.tables)
-    results.write_text(chosen.output, found.to_csv(index=False, float_format="%.6g"))
+    files.write_text(chosen.output, found.to_csv(index=False, float_format="%.6g"))
 
 
 def _deviations(chosen: argparse.Namespace) -> None:
-    from nscmdp import deviations
+    from nscmdp.analysis import deviations
 
     deviations.write(chosen.ledger, chosen.effects, chosen.output)
 
 
 def _page(chosen: argparse.Namespace) -> None:
-    from nscmdp import page
+    from nscmdp.report import page
 
     page.write(chosen.results)
 
 
 def _finish(chosen: argparse.Namespace) -> None:
-    from nscmdp import audit
+    from nscmdp.runs import integrity
 
-    audit.finish(chosen.results, chosen.files)
+    integrity.finish(chosen.results, chosen.files)
 
 
 def _check(chosen: argparse.Namespace) -> None:
-    from nscmdp import audit
+    from nscmdp.runs import integrity
 
-    found = audit.check(chosen.results)
+    found = integrity.check(chosen.results)
     print(found)
     if not found.sound:
         raise SystemExit(1)
@@ -289,10 +294,10 @@ def _json(text: str) -> object:
 
 
 def _seeds(text: str) -> list[int]:
-    from nscmdp.randomness import unspell
+    from nscmdp.randomness import parse_seeds
 
     try:
-        return unspell(text)
+        return parse_seeds(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r}: expected 0-4 or 0,2,7") from None
 
@@ -307,6 +312,6 @@ def _option(text: str) -> tuple[str, object]:
 
 def _expected(error: Exception) -> bool:
     """Is this a mistake that the message alone explains?"""
-    from nscmdp import results
+    from nscmdp.runs import files
 
-    return isinstance(error, ValueError | results.Damaged | results.Refused | OSError)
+    return isinstance(error, ValueError | files.Damaged | files.Refused | OSError)

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp._compile import jit
 from nscmdp.cmdp import CMDP, Array
-from nscmdp.induction import (
-    Drift,
+from nscmdp.drift import DriftingCMDP
+from nscmdp.kernels.induction import (
+    DriftArrays,
     Model,
     drift_of,
     empty_model,
@@ -35,7 +35,7 @@ from nscmdp.induction import (
     model_of,
     reachable,
 )
-from nscmdp.path import Path
+from nscmdp.kernels.jit import jit
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -170,11 +170,11 @@ def constrained(cmdp: CMDP) -> Optimum:
     return Optimum(value, utility, multiplier, _markov_policy(cmdp, pair, share))
 
 
-def along(env: Path, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
+def along(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
     """(n,3): value, utility and multiplier of the optimum at increasing episodes of a path."""
     asked = np.asarray(episodes, dtype=np.int64)
     out = np.empty((len(asked), 3))
-    drift: Drift = drift_of(env)
+    drift: DriftArrays = drift_of(env)
     model: Model = empty_model(env)
     solve_along(drift, model, env.rho, asked, mixture(env.H, env.S), out)
     if np.isnan(out[:, 0]).any():
@@ -183,7 +183,7 @@ def along(env: Path, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
     return out
 
 
-def references(env: Path, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
+def references(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
     """(n,2): the best value without the constraint, and the uniform policy's."""
     asked = np.asarray(episodes, dtype=np.int64)
     out, uniform = np.empty((len(asked), 2)), np.full((env.H, env.S, env.A), 1 / env.A)

@@ -1,10 +1,10 @@
-"""What an algorithm is told of its problem: sizes, the threshold, and the variation budgets."""
+"""What an algorithm knows of its problem: sizes, the threshold, and the variation budgets."""
 
 import warnings
 from typing import Literal, NamedTuple
 
 from nscmdp import budget, optimum
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
 
 
 class DoesNotFit(UserWarning):
@@ -20,20 +20,22 @@ class Problem(NamedTuple):
     reward_budget: float
     utility_budget: float
     transition_budget: float
-    env: Path
+    env: DriftingCMDP
     linear_budget: float | None = None  # B by the linear definition, where the environment has features
-    told: float = 1.0  # the multiple of its budget that the learner is told ...
-    told_for: Literal["all", "frame"] = "all"  # ... for all its constants, or for the length of its frames alone
+    assumed_budget: float = 1.0  # the multiple of the true budget that the learner assumes ...
+    assumed_for: Literal["all", "frame"] = "all"  # ... in all its constants, or in the length of its frames alone
 
     @classmethod
-    def of(cls, env: Path, told: float = 1.0, told_for: Literal["all", "frame"] = "all") -> "Problem":
-        if not 0 < told < float("inf"):
-            raise ValueError(f"told = {told}: expected a positive number")
-        if told_for not in ("all", "frame"):
-            raise ValueError(f"told_for = {told_for!r}: expected 'all' or 'frame'")
+    def of(
+        cls, env: DriftingCMDP, assumed_budget: float = 1.0, assumed_for: Literal["all", "frame"] = "all"
+    ) -> "Problem":
+        if not 0 < assumed_budget < float("inf"):
+            raise ValueError(f"assumed_budget = {assumed_budget}: expected a positive number")
+        if assumed_for not in ("all", "frame"):
+            raise ValueError(f"assumed_for = {assumed_for!r}: expected 'all' or 'frame'")
         measured = budget.variation(env)
         linear = None if env.features is None else budget.linear_variation(env).total
-        return cls(env.S, env.A, env.H, env.episodes, env.rho, *measured, env, linear, told, told_for)
+        return cls(env.S, env.A, env.H, env.episodes, env.rho, *measured, env, linear, assumed_budget, assumed_for)
 
     @property
     def _B(self) -> float:
@@ -43,12 +45,12 @@ class Problem(NamedTuple):
     @property
     def B(self) -> float:
         """The total budget that constants other than the frame are made from."""
-        return self._B * (self.told if self.told_for == "all" else 1.0)
+        return self._B * (self.assumed_budget if self.assumed_for == "all" else 1.0)
 
     @property
     def frame_B(self) -> float:
         """The total budget that the frame is made from."""
-        return self._B * self.told
+        return self._B * self.assumed_budget
 
     @property
     def delta(self) -> float:
@@ -57,7 +59,7 @@ class Problem(NamedTuple):
 
     def frame(self, length: float) -> int:
         """A whole number of episodes, at least one and at most K."""
-        if not 1 <= length <= self.K and self.told == 1.0:
+        if not 1 <= length <= self.K and self.assumed_budget == 1.0:
             warnings.warn(
                 f"a frame of {length:.3g} episodes does not fit into K = {self.K}: expected 1 to {self.K}",
                 DoesNotFit,

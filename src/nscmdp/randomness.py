@@ -1,7 +1,7 @@
 """Random streams, each keyed by what it is for: same key, same bits, on any number of cores and in any batch.
 
-The environment's luck depends on the environment and the run's seed alone, with a fixed number of draws per episode, so
-that all learners face the same luck and comparisons are paired. A learner's whims (ties, exploration) are its own.
+The environment's environment_draws depends on the environment and the run's seed alone, with a fixed number of draws per episode, so
+that all learners face the same environment_draws and comparisons are paired. A learner's learner_draws (ties, exploration) are its own.
 """
 
 import hashlib
@@ -31,15 +31,15 @@ def stratum_lengths(episodes: int, every: int) -> NDArray[np.int64]:
     return np.minimum(every, episodes + 1 - starts)
 
 
-def spell(seeds: list[int]) -> str:
+def format_seeds(seeds: list[int]) -> str:
     """0-4 for consecutive seeds, 0,2,7 for others."""
     if seeds == list(range(seeds[0], seeds[-1] + 1)):
         return f"{seeds[0]}-{seeds[-1]}"
     return ",".join(map(str, seeds))
 
 
-def unspell(text: str) -> list[int]:
-    """The seeds that :func:`spell` wrote."""
+def parse_seeds(text: str) -> list[int]:
+    """The seeds that :func:`format_seeds` wrote."""
     if "-" in text:
         first, last = map(int, text.split("-"))
         return list(range(first, last + 1))

@@ -1,13 +1,9 @@
-"""A learner in a drifting CMDP: what it earns, and exactly what its policies are worth.
+"""A learner in a drifting CMDP: what it earns, and the exact value and utility of its policies.
 
 In every episode k the learner plays H steps in the model of episode k. At the checkpoints the policy that it plays is
-evaluated exactly in that model (V_k, W_k), before the first step. With the optimum V*_k and its multiplier lambda*_k
-of the same episodes:
-
-    regret     sum_k (V*_k - V_k)            violation   sum_k (rho - W_k)          signed, as in the paper
-    gap        sum_k (V*_k - V_k) + lambda*_k (rho - W_k)                           never negative, episode by episode
-
-With ``evaluate_every`` = n > 1 one episode of each stratum of n is evaluated and stands for all of them.
+evaluated exactly in that model (V_k, W_k), before the first step, and compared with the optimum of the same episode
+(:mod:`nscmdp.metrics`). With ``evaluate_every`` = n > 1 one episode of each stratum of n is evaluated and stands for all
+of them.
 """
 
 from collections.abc import Callable
@@ -18,10 +14,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp import algorithms, optimum
-from nscmdp._compile import borrowed, expanded, inlined, jit
+from nscmdp import algorithms, metrics, optimum
+from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, learn, policy
 from nscmdp.cmdp import Array
-from nscmdp.induction import (
+from nscmdp.drift import DriftingCMDP
+from nscmdp.kernels.induction import (
     drift_of,
     empty_model,
     find_leg,
@@ -32,11 +29,10 @@ from nscmdp.induction import (
     reachable,
     start_values,
 )
-from nscmdp.operations import act, begin_episode, dual, end_of_episode, learn, policy
-from nscmdp.path import Path
+from nscmdp.kernels.jit import borrowed, expanded, inlined, jit
+from nscmdp.kernels.sampling import sampler_of
 from nscmdp.problem import Problem
 from nscmdp.randomness import checkpoints, stratum_lengths, stream
-from nscmdp.sampling import sampler_of
 
 CHUNK_STEPS = 1 << 16  # random numbers are drawn for about this many steps at a time
 WINDOWS = 200
@@ -71,37 +67,78 @@ def induct(model, learner, probabilities, scratch):
         for x in reachable(model, h):
             sure = policy(learner, h, x, probabilities)
             if sure >= 0:
-                value, worth = look_ahead(rows, columns, row + x * actions + sure, later)
+                value, utility_value = look_ahead(rows, columns, row + x * actions + sure, later)
             else:
-                value, worth = 0.0, 0.0
+                value, utility_value = 0.0, 0.0
                 for a in range(actions):
                     if probabilities[a] > 0.0:
                         v, w = look_ahead(rows, columns, row + x * actions + a, later)
                         value += probabilities[a] * v
-                        worth += probabilities[a] * w
-            now[x, 0], now[x, 1] = value, worth
+                        utility_value += probabilities[a] * w
+            now[x, 0], now[x, 1] = value, utility_value
     return start_values(model, scratch[0])
 
 
 @jit
-def play(drift, sampler, learner, model, first, luck, whims, asked, episodes, reward, utility, duals, values, scratch):
-    """Play the episodes first, first+1, ...: one for each row of ``luck`` (n, 1+2H) and ``whims`` (n, 1+H).
+def play(
+    drift,
+    sampler,
+    learner,
+    model,
+    first,
+    environment_draws,
+    learner_draws,
+    asked,
+    episodes,
+    reward,
+    utility,
+    duals,
+    values,
+    scratch,
+):
+    """Play the episodes first, first+1, ...: one for each row of ``environment_draws`` (n, 1+2H) and ``learner_draws`` (n, 1+H).
 
     Adds what episode k earns to its window of ``reward`` and ``utility``, notes in ``duals`` the learner's weight of
     the utility at the window's end; evaluates the policies of the episodes ``asked`` into ``values`` (n,2). ``model``
     and ``scratch`` (2,S,2) are room to work in.
     """
     arrays = borrowed(  # type: ignore[call-arg, var-annotated]
-        (drift, sampler, learner, model, luck, whims, asked, reward, utility, duals, values, scratch)
+        (
+            drift,
+            sampler,
+            learner,
+            model,
+            environment_draws,
+            learner_draws,
+            asked,
+            reward,
+            utility,
+            duals,
+            values,
+            scratch,
+        )
     )
     play_on(first, episodes, *arrays)
 
 
 @expanded
 def play_on(
-    first, episodes, drift, sampler, learner, model, luck, whims, asked, reward, utility, duals, values, scratch
+    first,
+    episodes,
+    drift,
+    sampler,
+    learner,
+    model,
+    environment_draws,
+    learner_draws,
+    asked,
+    reward,
+    utility,
+    duals,
+    values,
+    scratch,
 ):
-    horizon, windows = whims.shape[1] - 1, len(reward)
+    horizon, windows = learner_draws.shape[1] - 1, len(reward)
     shared, states, actions = (
         drift.successors.shape[0] == 1,
         drift.successors.shape[1],
@@ -109,28 +146,38 @@ def play_on(
     )
     probabilities = np.empty(actions)
     evaluated = 0
-    for i in range(len(luck)):
+    for i in range(len(environment_draws)):
         k = first + i
-        begin_episode(learner, whims[i, 0])
+        begin_episode(learner, learner_draws[i, 0])
         if evaluated < len(asked) and asked[evaluated] == k:
             mix(drift, k, model)
             values[evaluated, 0], values[evaluated, 1] = value_of(model, learner, probabilities, scratch)
             evaluated += 1
         start, end, weight = find_leg(drift, k)
-        place = luck[i, 0] * states
+        place = environment_draws[i, 0] * states
         x = int(place)
         if place - x >= sampler.start_threshold[x]:
             x = sampler.start_alias[x]
-        a, _, _ = act(learner, 0, x, whims[i, 1])
+        a, _, _ = act(learner, 0, x, learner_draws[i, 1])
         earned, useful = 0.0, 0.0
         for h in range(horizon):
             layer = 0 if shared else h
-            r, g, state = draw(sampler, start, end, weight, layer, x, a, luck[i, 1 + 2 * h], luck[i, 2 + 2 * h])
+            r, g, state = draw(
+                sampler,
+                start,
+                end,
+                weight,
+                layer,
+                x,
+                a,
+                environment_draws[i, 1 + 2 * h],
+                environment_draws[i, 2 + 2 * h],
+            )
             y = int(state)
             earned += r
             useful += g
             if h + 1 < horizon:
-                a_next, v, w = act(learner, h + 1, y, whims[i, 2 + h])
+                a_next, v, w = act(learner, h + 1, y, learner_draws[i, 2 + h])
                 learn(learner, h, x, a, r, g, y, v, w)
                 x, a = y, a_next
             else:
@@ -150,53 +197,49 @@ class Run:
     learner: Any  # its state after the last episode
     rho: float
     window_episodes: NDArray[np.int64]  # how many episodes each window has
-    reward: Array  # realised reward an episode, by window
+    reward: Array  # realised reward per episode, by window
     utility: Array
     dual: Array  # the learner's weight of the utility at the end of each window; nan where it has none
     episode: NDArray[np.int64]  # the evaluated episodes ...
     weight: NDArray[np.int64]  # ... and how many each stands for
     value: Array  # V_k
-    worth: Array  # W_k
+    utility_value: Array  # W_k
     optimum: Array | None  # (n,3): V*_k, its utility, lambda*_k
 
     @cached_property
-    def shortfall(self) -> Array:
-        return self._optimum[:, 0] - self.value
+    def measures(self) -> dict[str, Array]:
+        """Of every evaluated episode."""
+        if self.optimum is None:
+            raise ValueError("this run was made without the optimum")
+        return metrics.compare(self.value, self.utility_value, self.optimum, self.rho)
 
-    @cached_property
-    def lack(self) -> Array:
-        return self.rho - self.worth
+    def _total(self, measure: str) -> Array:
+        return np.cumsum(self.weight * self.measures[measure])
 
     @property
     def regret(self) -> Array:
-        return np.cumsum(self.weight * self.shortfall)
+        return self._total("regret")
 
     @property
     def violation(self) -> Array:
-        return np.cumsum(self.weight * self.lack)
+        return self._total("violation")
 
     @property
     def positive_regret(self) -> Array:
-        return np.cumsum(self.weight * np.maximum(self.shortfall, 0.0))
+        return self._total("positive_regret")
 
     @property
     def positive_violation(self) -> Array:
-        return np.cumsum(self.weight * np.maximum(self.lack, 0.0))
+        return self._total("positive_violation")
 
     @property
     def gap(self) -> Array:
         """The Lagrangian gap."""
-        return np.cumsum(self.weight * (self.shortfall + self._optimum[:, 2] * self.lack))
-
-    @property
-    def _optimum(self) -> Array:
-        if self.optimum is None:
-            raise ValueError("this run was made without the optimum")
-        return self.optimum
+        return self._total("gap")
 
 
 def run(
-    env: Path,
+    env: DriftingCMDP,
     algorithm: str,
     setting: str = "literal",
     seed: int = 0,
@@ -204,20 +247,20 @@ def run(
     *,
     factors: dict[str, Any] | None = None,
     variants: dict[str, Any] | None = None,
-    told: float = 1.0,
-    told_for: Literal["all", "frame"] = "all",
+    assumed_budget: float = 1.0,
+    assumed_for: Literal["all", "frame"] = "all",
     windows: int | None = None,
     solve: bool = True,
     progress: Callable[[int], object] | None = None,
 ) -> Run:
     """Run one learner over all episodes of a path.
 
-    A learner that uses the budget is told ``told`` times the true one, for all its constants or for its frame alone.
+    A learner that uses the budget assumes ``assumed_budget`` times the true one, in all its constants or in its frame alone.
     Realised returns are means over ``windows`` stretches of the run. ``evaluate_every`` None evaluates nothing;
     ``solve`` False leaves the optimum (which belongs to the environment, not to a run) to the caller; ``progress`` is
     called with the number of episodes played, now and then.
     """
-    learner = algorithms.make(algorithm, Problem.of(env, told, told_for), setting, factors, variants)
+    learner = algorithms.make(algorithm, Problem.of(env, assumed_budget, assumed_for), setting, factors, variants)
     every = env.episodes + 1 if evaluate_every is None else evaluate_every
     if every < 1:
         raise ValueError(f"evaluate_every = {evaluate_every}: expected at least 1")
@@ -226,12 +269,12 @@ def run(
     windows = min(windows or WINDOWS, env.episodes)
     reward, utility, duals = np.zeros((3, windows))
     values = np.empty((len(asked), 2))
-    luck = stream("environment", env.name, env.seed, seed)
-    whims = stream("learner", algorithm, seed)
+    environment_draws = stream("environment", env.name, env.seed, seed)
+    learner_draws = stream("learner", algorithm, seed)
     drift, sampler, model, scratch = drift_of(env), sampler_of(env), empty_model(env), np.empty((2, env.S, 2))
     length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
     chunk = min(env.episodes, max(1, CHUNK_STEPS // env.H))
-    luck_room, whims_room = np.empty((chunk, 1 + 2 * env.H)), np.empty((chunk, 1 + env.H))
+    environment_room, learner_room = np.empty((chunk, 1 + 2 * env.H)), np.empty((chunk, 1 + env.H))
     for first in range(1, env.episodes + 1, chunk):
         n = min(chunk, env.episodes + 1 - first)
         begin, end = np.searchsorted(asked, (first, first + n))
@@ -241,8 +284,8 @@ def run(
             learner,
             model,
             first,
-            luck.random(out=luck_room[:n]),
-            whims.random(out=whims_room[:n]),
+            environment_draws.random(out=environment_room[:n]),
+            learner_draws.random(out=learner_room[:n]),
             asked[begin:end],
             env.episodes,
             reward,

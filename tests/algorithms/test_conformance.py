@@ -9,8 +9,8 @@ from scipy import stats
 
 from helpers import World, random_path
 from nscmdp import algorithms, budget, environments, optimum, simulate
+from nscmdp.algorithms._interface import act, implements
 from nscmdp.cmdp import CMDP
-from nscmdp.operations import act, implements
 from nscmdp.problem import Problem
 
 SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.module(name).SETTINGS]
@@ -78,9 +78,9 @@ def test_a_second_learner_class_of_one_name_is_refused(problem):
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
 def test_a_run_is_finite_and_its_gap_is_never_negative(tiny, name, setting):
     run = simulate.run(tiny, name, setting, seed=1)
-    for part in (run.reward, run.utility, run.value, run.worth, run.regret, run.violation, run.gap):
+    for part in (run.reward, run.utility, run.value, run.utility_value, run.regret, run.violation, run.gap):
         assert np.isfinite(part).all()
-    gap = run.shortfall + run.optimum[:, 2] * run.lack
+    gap = run.regret + run.optimum[:, 2] * run.violation
     assert gap.min() >= -1e-9 * (1 + run.optimum[:, 2].max())
     assert (run.value >= -1e-12).all()
     assert (run.value <= tiny.H).all()
@@ -92,7 +92,7 @@ def test_what_a_learner_plays_is_the_policy_that_is_evaluated(tiny, name, settin
     for seed in (1, 2):
         run = simulate.run(tiny, name, setting, seed=seed, solve=False)
         windows = run.window_episodes
-        for realised, exact in ((run.reward, run.value), (run.utility, run.worth)):
+        for realised, exact in ((run.reward, run.value), (run.utility, run.utility_value)):
             expected = np.add.reduceat(exact, np.cumsum(windows) - windows) / windows
             difference = (realised - expected) * windows
             assert abs(difference.sum()) < 4.5 * np.sqrt((difference**2).sum())
@@ -100,18 +100,18 @@ def test_what_a_learner_plays_is_the_policy_that_is_evaluated(tiny, name, settin
 
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
 def test_policies_are_distributions(name, setting):
-    """Where every action and state pays utility 1, a policy is worth H if and only if its probabilities sum to one."""
+    """Where every action and state pays utility 1, a policy has utility H if and only if its probabilities sum to one."""
     arrays = random_path(np.random.default_rng(21), [1, 30, 31, 60], name="paid")
     anchors = [CMDP(P=a.P, r=a.r, g=np.ones_like(a.g), rho=1.0, mu0=a.mu0) for a in arrays.anchors]
     env = environments.path(anchors, list(arrays.knots), name="paid")
     run = simulate.run(env, name, setting, solve=False)
-    np.testing.assert_allclose(run.worth, env.H, atol=1e-9)
+    np.testing.assert_allclose(run.utility_value, env.H, atol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
 def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(tiny, name, setting):
     first, again, other = (simulate.run(tiny, name, setting, seed=seed, solve=False) for seed in (1, 1, 2))
-    for part in ("reward", "utility", "value", "worth"):
+    for part in ("reward", "utility", "value", "utility_value"):
         np.testing.assert_array_equal(getattr(first, part), getattr(again, part))
     assert not np.array_equal(first.reward, other.reward)
 

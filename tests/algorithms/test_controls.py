@@ -7,7 +7,7 @@ from scipy import stats
 from helpers import evaluate, random_path
 from nscmdp import environments, optimum, simulate
 from nscmdp.cmdp import CMDP
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
 
 
 def grid():
@@ -26,8 +26,8 @@ def test_the_oracle_has_neither_regret_nor_violation_in_any_episode(env):
     run = simulate.run(env, "oracle")
     tolerance = 1e-9 * (1 + run.optimum[:, 2].max())
     np.testing.assert_allclose(run.value, run.optimum[:, 0], atol=tolerance)
-    assert (run.worth >= env.rho - 1e-9).all()
-    np.testing.assert_allclose(run.worth, run.optimum[:, 1], atol=1e-9)
+    assert (run.utility_value >= env.rho - 1e-9).all()
+    np.testing.assert_allclose(run.utility_value, run.optimum[:, 1], atol=1e-9)
     for k in (1, 13, 40):
         assert run.value[k - 1] == pytest.approx(optimum.constrained(env.at(k)).value, abs=tolerance)
 
@@ -37,7 +37,7 @@ def test_the_oracle_stops_where_no_policy_keeps_the_constraint():
     easy = CMDP(P=P, r=[[[1.0, 0.0]]], g=[[[0.0, 1.0]]], rho=0.5, mu0=[1.0])
     hard = CMDP(P=P, r=[[[1.0, 0.0]]], g=[[[0.0, 0.1]]], rho=0.5, mu0=[1.0])
     with pytest.raises(ValueError, match="no policy keeps the constraint"):
-        simulate.run(Path([easy, hard], [1, 10]), "oracle", solve=False)
+        simulate.run(DriftingCMDP([easy, hard], [1, 10]), "oracle", solve=False)
 
 
 def test_the_uniform_policy_is_worth_what_the_uniform_policy_is_worth():
@@ -45,7 +45,7 @@ def test_the_uniform_policy_is_worth_what_the_uniform_policy_is_worth():
     run = simulate.run(env, "uniform")
     everywhere = np.full((env.H, env.S, env.A), 1 / env.A)
     expected = [evaluate(env.at(k), everywhere) for k in range(1, 41)]
-    np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), expected, atol=1e-12)
+    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), expected, atol=1e-12)
 
 
 def test_the_uniform_policys_rollouts_have_its_exact_value_as_their_mean():
@@ -54,7 +54,7 @@ def test_the_uniform_policys_rollouts_have_its_exact_value_as_their_mean():
     for seed in range(10):
         run = simulate.run(env, "uniform", seed=seed, solve=False)
         windows = run.window_episodes
-        for realised, exact in ((run.reward, run.value), (run.utility, run.worth)):
+        for realised, exact in ((run.reward, run.value), (run.utility, run.utility_value)):
             differences.append(realised - np.add.reduceat(exact, np.cumsum(windows) - windows) / windows)
     for difference in (np.concatenate(differences[::2]), np.concatenate(differences[1::2])):
         assert abs(difference.mean()) < 4 * stats.sem(difference)

@@ -8,7 +8,7 @@ from test_triple_q import SEED, Listing, algorithm_1, close, iota_of
 
 from helpers import World, evaluate, facts, random_path
 from nscmdp import algorithms, environments, optimum, simulate
-from nscmdp.algorithms._triple_q import settled
+from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.problem import Problem
 
 CROSSED = {
@@ -81,13 +81,13 @@ def test_algorithm_1_crossed_with_triple_q_does_what_the_listing_says(small, set
         values.append(evaluate(small.at(k), plain.policy()))
         plain.play_episode()
     run = simulate.run(small, "nonstationary_triple_q", setting, SEED, factors=factors, variants=variants, solve=False)
-    table, memory = settled(run.learner), run.learner.memory
+    table, memory = resets_applied(run.learner), run.learner.memory
     assert run.learner.frame == plain.c.L < small.episodes
     close(table[:, :, 0], plain.Q)
     close(table[:, :, 1], plain.C)
     np.testing.assert_array_equal(table[:, :, 2], plain.N)
     close(memory[:2], [plain.Z, plain.Cbar])
-    close(np.stack([run.value, run.worth], axis=1), values)
+    close(np.stack([run.value, run.utility_value], axis=1), values)
 
 
 @pytest.mark.parametrize("setting", ["literal", "authors", "scaled"])
@@ -152,7 +152,7 @@ def test_the_queue_over_the_exact_model_does_what_its_description_says(small, se
         values.append(evaluate(small.at(k), plain.play_episode()))
         queues.add(plain.Z)
     run = simulate.run(small, "exact_model_primal_dual", setting, SEED, factors=factors, variants=variants, solve=False)
-    np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-9)
+    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-9)
     np.testing.assert_allclose(run.learner.memory[1:], [plain.Z, plain.Cbar], rtol=1e-9)
     assert len(queues) > 2
 
@@ -166,5 +166,5 @@ def test_without_drift_the_queue_over_the_exact_model_finds_the_multiplier():
     best = optimum.constrained(still.anchors[0])
     late = slice(2000, 3000)
     assert run.value[late].mean() == pytest.approx(best.value, abs=0.02)
-    assert run.worth[late].mean() == pytest.approx(still.rho, abs=0.02)
+    assert run.utility_value[late].mean() == pytest.approx(still.rho, abs=0.02)
     assert run.learner.memory[1] / run.learner.eta == pytest.approx(best.multiplier, rel=0.1)

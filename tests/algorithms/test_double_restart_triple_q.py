@@ -9,13 +9,13 @@ from test_triple_q import Constants, Listing
 from helpers import World, best, evaluate, facts, random_path
 from nscmdp import simulate
 from nscmdp.algorithms import double_restart_triple_q
-from nscmdp.algorithms._triple_q import WEIGHT, settled
+from nscmdp.algorithms._triple_q import WEIGHT, resets_applied
 from nscmdp.cmdp import CMDP
-from nscmdp.induction import drift_of, empty_model
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
+from nscmdp.kernels.induction import drift_of, empty_model
+from nscmdp.kernels.sampling import sampler_of
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
-from nscmdp.sampling import sampler_of
 
 NAME, SEED = "double_restart_triple_q", 5
 
@@ -68,7 +68,7 @@ class Outer:
         self.gamma = min(1, printed if literal else c["rate"] * math.sqrt(N * math.log(N) / ((math.e - 1) * n)))
         self.s, self.Y, self.xi = np.ones(N), 0.0, 2 * f.H / self.delta
         self.carry = {"reset": False, "carried": True}.get(variants.get("queue"), not literal)
-        self.world, self.whims, self.given = World(env, SEED), stream("learner", NAME, SEED), Given()
+        self.world, self.learner_draws, self.given = World(env, SEED), stream("learner", NAME, SEED), Given()
         self.instance = None
         self.chosen, self.probabilities, self.gains = [], [], []
 
@@ -100,14 +100,14 @@ class Outer:
         )
 
     def begin_episode(self):
-        self.given.row = self.whims.random((1, 1 + self.env.H))
+        self.given.row = self.learner_draws.random((1, 1 + self.env.H))
         if self.world.k % self.W == 0:
             N = len(self.arms)
             p = (1 - self.gamma) * self.s / self.s.sum() + self.gamma / N
             arm = min(int(np.searchsorted(np.cumsum(p), self.given.row[0, 0], side="right")), N - 1)
             Z = self.instance.Z if self.instance and self.carry else 0.0
             self.instance = Listing(self.env, self.arms[arm], NAME, SEED)
-            self.instance.Z, self.instance.world, self.instance.whims = Z, Epoch(self.world), self.given
+            self.instance.Z, self.instance.world, self.instance.learner_draws = Z, Epoch(self.world), self.given
             self.instance.refresh_all()
             self.chosen.append(arm)
             self.probabilities.append(p)
@@ -169,11 +169,11 @@ def test_the_learner_does_what_the_listing_says(small, setting, factors, variant
     close(np.exp(run.learner.bandit.log_weights), plain.s)
     inner = run.learner.inner
     assert inner.frame == plain.instance.c.L
-    close(settled(inner)[:, :, 0], plain.instance.Q)
-    close(settled(inner)[:, :, 1], plain.instance.C)
-    np.testing.assert_array_equal(settled(inner)[:, :, 2], plain.instance.N)
+    close(resets_applied(inner)[:, :, 0], plain.instance.Q)
+    close(resets_applied(inner)[:, :, 1], plain.instance.C)
+    np.testing.assert_array_equal(resets_applied(inner)[:, :, 2], plain.instance.N)
     close(inner.memory[:2], [plain.instance.Z, plain.instance.Cbar])
-    close(np.stack([run.value, run.worth], axis=1), values)
+    close(np.stack([run.value, run.utility_value], axis=1), values)
 
 
 @pytest.mark.parametrize("queue", ["reset", "carried"])
@@ -189,8 +189,8 @@ def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monk
     chosen = module.Factors(**factors)
     arms = module.arms_of(problem, W, "scaled", chosen, module.Variants(**variants))
     drift, sampler, model, scratch = drift_of(small), sampler_of(small), empty_model(small), np.empty((2, small.S, 2))
-    luck = stream("environment", small.name, small.seed, SEED).random((K, 1 + 2 * H))
-    whims = stream("learner", NAME, SEED).random((K, 1 + H))
+    environment_draws = stream("environment", small.name, small.seed, SEED).random((K, 1 + 2 * H))
+    learner_draws = stream("learner", NAME, SEED).random((K, 1 + H))
     values, Z = np.empty((K, 2)), 0.0
     for first in range(0, K, W):
         last = min(first + W, K)
@@ -200,7 +200,7 @@ def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monk
         alone.memory[0] = Z if queue == "carried" else 0.0
         alone.memory[WEIGHT] = alone.memory[0] / alone.eta
         sums, asked = np.zeros((3, K)), np.arange(first + 1, last + 1)
-        rows = luck[first:last], whims[first:last], asked, K, *sums, values[first:last], scratch
+        rows = environment_draws[first:last], learner_draws[first:last], asked, K, *sums, values[first:last], scratch
         simulate.play(drift, sampler, alone, model, first + 1, *rows)
         Z = alone.memory[0]
         block = first // W
@@ -209,19 +209,19 @@ def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monk
         gain = (weight * G + (R if length * small.rho <= G else 0.0)) / (length * H * (1 + weight))
         assert run.learner.gains[block] == pytest.approx(gain, rel=1e-12)
     np.testing.assert_array_equal(run.value, values[:, 0])
-    np.testing.assert_array_equal(run.worth, values[:, 1])
-    np.testing.assert_array_equal(settled(run.learner.inner), settled(alone))
+    np.testing.assert_array_equal(run.utility_value, values[:, 1])
+    np.testing.assert_array_equal(resets_applied(run.learner.inner), resets_applied(alone))
     np.testing.assert_array_equal(run.learner.inner.memory[:8], alone.memory[:8])
     assert len(set(run.value)) > 20
 
 
 @pytest.mark.parametrize("rho", [0.7, 0.9])
 def test_probabilities_of_three_epochs_by_hand(rho):
-    """Every action pays .6 and is worth .8: the gain is the same in every epoch, with the reward or without."""
+    """Every action pays a reward of .6 and a utility of .8: the gain is the same in every epoch, with the reward or without."""
     H, K = 2, 60
     shape = (H, 2, 2)
     model = CMDP(P=np.full((*shape, 2), 0.5), r=np.full(shape, 0.6), g=np.full(shape, 0.8), rho=rho * H, mu0=[0.5, 0.5])
-    run = simulate.run(Path([model], [1], episodes=K), NAME, "scaled", 1, None, factors={"rate": 0.7})
+    run = simulate.run(DriftingCMDP([model], [1], episodes=K), NAME, "scaled", 1, None, factors={"rate": 0.7})
     assert run.learner.block == 10  # 60^(5/9) = 9.7
     x = (0.8 * K ** (-1 / 9) + (0.6 if rho < 0.8 else 0.0)) / (1 + K ** (-1 / 9))
     np.testing.assert_allclose(run.learner.gains, x, rtol=1e-12)
@@ -257,4 +257,4 @@ def test_candidates_span_from_the_first_to_the_last_budget():
 def test_without_a_slater_gap_the_printed_constants_are_refused():
     model = CMDP(P=np.ones((1, 1, 2, 1)), r=[[[1.0, 0.0]]], g=[[[0.0, 0.5]]], rho=0.5, mu0=[1.0])
     with pytest.raises(ValueError, match="a positive Slater gap is needed"):
-        simulate.run(Path([model], [1], episodes=50), NAME, "literal", solve=False)
+        simulate.run(DriftingCMDP([model], [1], episodes=50), NAME, "literal", solve=False)

@@ -82,11 +82,11 @@ def test_the_expected_shortfall_keeps_the_guarantee(which):
             arm, _ = choose(bandit, draws[run, t])
             earned[run] += gains[t, arm]
             reinforce(bandit, arm, gains[t, arm])
-    shortfall = gains.sum(axis=0).max() - earned
-    upper = shortfall.mean() + 4 * shortfall.std() / np.sqrt(runs)
+    regret = gains.sum(axis=0).max() - earned
+    upper = regret.mean() + 4 * regret.std() / np.sqrt(runs)
     assert upper <= 2 * np.sqrt(np.e - 1) * np.sqrt(rounds * arms * np.log(arms))
     if which in (0, 2):
-        assert shortfall.mean() < 0.8 * (gains.sum(axis=0).max() - gains.mean(axis=1).sum()), "better than chance"
+        assert regret.mean() < 0.8 * (gains.sum(axis=0).max() - gains.mean(axis=1).sum()), "better than chance"
 
 
 def test_the_usual_rate():

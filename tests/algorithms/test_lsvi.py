@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from helpers import World, evaluate, random_path
 from nscmdp import algorithms, budget, environments, optimum, simulate
 from nscmdp.algorithms import _lsvi
+from nscmdp.algorithms._interface import begin_episode, restart
 from nscmdp.algorithms._lsvi import CountingLSVI, dual_slack
-from nscmdp.operations import begin_episode, restart
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
 
@@ -45,7 +45,7 @@ def printed(env, d, B, setting, factors, variants):
 class Listing:
     def __init__(self, env, phi, constants, seed=SEED):
         self.env, self.phi, self.c, self.world = env, phi, constants, World(env, seed)
-        self.whims = stream("learner", ALGORITHM, seed)
+        self.learner_draws = stream("learner", ALGORITHM, seed)
         self.Y = 0.0
         self.duals, self.drives = [], []  # Y_k and what it is moved by
         self.begin_frame()
@@ -79,7 +79,7 @@ class Listing:
             self.begin_frame()
         self.estimate()
         x = self.world.begin_episode()
-        u = self.whims.random((1, 1 + self.env.H))[0]
+        u = self.learner_draws.random((1, 1 + self.env.H))[0]
         drive, earned, useful = self.V[0, x, 1], 0.0, 0.0
         for h in range(self.env.H):
             a = min(int(np.searchsorted(np.cumsum(self.pi[h, x]), u[1 + h], side="right")), self.env.A - 1)
@@ -128,7 +128,7 @@ def close(found, expected, tolerance=1e-8):
 
 
 def compare(env, setting, factors, variants, tolerance=1e-8):
-    """Plays both; the same episodes, policies worth the same, the same estimates in the last one."""
+    """Plays both; the same episodes, policies of the same value, the same estimates in the last one."""
     plain = reading(env, setting, factors, variants)
     values, earned = [], []
     for k in range(1, env.episodes + 1):
@@ -139,7 +139,7 @@ def compare(env, setting, factors, variants, tolerance=1e-8):
     )
     learner = run.learner
     np.testing.assert_allclose(np.stack([run.reward, run.utility], axis=1), earned, atol=1e-12)
-    close(np.stack([run.value, run.worth], axis=1), values, tolerance)
+    close(np.stack([run.value, run.utility_value], axis=1), values, tolerance)
     close(learner.memory[_lsvi.Y], plain.Y, tolerance)
     close(learner.values, plain.V, tolerance)
     close(learner.chances, plain.pi, tolerance)
@@ -178,10 +178,10 @@ def test_the_counting_learner_does_what_the_listing_says_of_unit_vectors(request
 
 def worst_slack(plain):
     """The least slack of the dual inequality over a grid of Y that holds the ends and the quadratic's minimum."""
-    lack = plain.c.target - np.array(plain.drives)
-    Y = np.append(np.linspace(0, plain.c.xi, 1001), np.clip(plain.c.eta * lack.sum(), 0, plain.c.xi))
-    left = Y * lack.sum() - (np.array(plain.duals) * lack).sum()
-    right = Y**2 / (2 * plain.c.eta) + plain.c.eta / 2 * (lack**2).sum()
+    violation = plain.c.target - np.array(plain.drives)
+    Y = np.append(np.linspace(0, plain.c.xi, 1001), np.clip(plain.c.eta * violation.sum(), 0, plain.c.xi))
+    left = Y * violation.sum() - (np.array(plain.duals) * violation).sum()
+    right = Y**2 / (2 * plain.c.eta) + plain.c.eta / 2 * (violation**2).sum()
     return (right - left).min()
 
 
@@ -210,7 +210,7 @@ def test_unit_vectors_as_features_and_counts_give_the_same_numbers(seed, S, A, H
     env = random_path(
         np.random.default_rng(seed), [1, 60, 61, 150], S=S, A=A, H=H, tightness=0.5, spread=0.3, name="drawn"
     )
-    featured = Path(env.anchors, env.knots, env.route, name="drawn", features=one_hot(env))
+    featured = DriftingCMDP(env.anchors, env.knots, env.route, name="drawn", features=one_hot(env))
     choices = {"factors": {"beta": beta, "ridge": ridge, "frame": 1.5, "alpha": 0.1, "eta": 4.0}}
     choices["variants"] = {"dual_by_realised_utility": realised}
     with pytest.MonkeyPatch.context() as patch:
@@ -218,7 +218,7 @@ def test_unit_vectors_as_features_and_counts_give_the_same_numbers(seed, S, A, H
         ours, theirs = (simulate.run(e, ALGORITHM, "scaled", SEED, solve=False, **choices) for e in (featured, env))
     np.testing.assert_allclose(ours.reward, theirs.reward, atol=1e-12)
     close(ours.value, theirs.value, 1e-10)
-    close(ours.worth, theirs.worth, 1e-10)
+    close(ours.utility_value, theirs.utility_value, 1e-10)
     close(ours.learner.chances, theirs.learner.chances, 1e-10)
     close(ours.learner.values, theirs.learner.values, 1e-10)
     close(ours.learner.memory, theirs.learner.memory, 1e-10)
@@ -266,7 +266,7 @@ def test_the_scaled_learner_learns():
     run = simulate.run(env, ALGORITHM, "scaled", SEED, evaluate_every=10)
     uniform = simulate.run(env, "uniform", seed=SEED, evaluate_every=10)
     assert run.gap[-1] < 0.35 * uniform.gap[-1]
-    assert (run.shortfall + run.optimum[:, 2] * run.lack).min() >= -1e-9
+    assert (run.regret + run.optimum[:, 2] * run.violation).min() >= -1e-9
 
 
 def fresh(learner):
@@ -337,8 +337,8 @@ def test_the_budget_that_it_is_told_is_the_linear_one_where_there_are_features(l
     ours = algorithms.make(ALGORITHM, Problem.of(linear), "literal")
     B = budget.linear_variation(linear).total
     assert ours.arms[0, 0] == math.floor(math.sqrt(4 * 260 / (B * 3)))
-    told = algorithms.make(ALGORITHM, Problem.of(linear, told=4.0, told_for="frame"), "literal")
-    assert told.arms[0, 0] == math.floor(math.sqrt(4 * 260 / (4 * B * 3)))
+    wrong = algorithms.make(ALGORITHM, Problem.of(linear, assumed_budget=4.0, assumed_for="frame"), "literal")
+    assert wrong.arms[0, 0] == math.floor(math.sqrt(4 * 260 / (4 * B * 3)))
     counting = algorithms.make(ALGORITHM, Problem.of(tabular), "literal")
     B = max(1.0, budget.variation(tabular).total)
     assert counting.arms[0, 0] == math.floor(math.sqrt(9 * 200 / (B * 4)))
@@ -431,4 +431,4 @@ class TestUnknownBudget:
         run = simulate.run(env, name, "scaled", SEED, factors={"epoch": 1.0, "eta": 3.0})
         assert len(np.unique(run.learner.chosen)) > 1
         assert dual_slack(run.learner.inner) >= -1e-9
-        assert (run.shortfall + run.optimum[:, 2] * run.lack).min() >= -1e-9
+        assert (run.regret + run.optimum[:, 2] * run.violation).min() >= -1e-9

@@ -7,7 +7,7 @@ import pytest
 
 from helpers import World, best, evaluate, facts, random_cmdp, random_path
 from nscmdp import algorithms, optimum, simulate
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
 
@@ -33,7 +33,7 @@ class Reading:
         self.eta, self.chi, self.xi = c["eta"] * K**-0.5, c["most"] * 2 * H / gap, c["regularization"] * K**-0.5
         self.W = min(max(1, math.floor(c["window"] * S ** (2 / 3) * A ** (1 / 3) * (K / B) ** (2 / 3))), K)
         self.L = min(max(1, math.floor(c["restart"] * K ** (3 / 4) * B ** (-2 / 3))), K)
-        self.env, self.world, self.whims = env, World(env, SEED), stream("learner", NAME, SEED)
+        self.env, self.world, self.learner_draws = env, World(env, SEED), stream("learner", NAME, SEED)
         self.Y, self.V_g, self.most_Y = 0.0, np.zeros((H + 1, S)), 0.0
 
     def begin_episode(self):
@@ -48,7 +48,7 @@ class Reading:
 
     def play_episode(self):
         x = first = self.world.begin_episode()
-        u = self.whims.random((1, 1 + self.env.H))[0]
+        u = self.learner_draws.random((1, 1 + self.env.H))[0]
         for h in range(self.env.H):
             a = min(int(np.searchsorted(np.cumsum(self.pi[h, x]), u[1 + h], side="right")), self.env.A - 1)
             r, g, y = self.world.step(h, x, a)
@@ -94,7 +94,7 @@ def test_the_learner_does_what_the_equations_say(small, setting, factors):
     learner = run.learner
     assert (learner.window, learner.restart) == (plain.W, plain.L)
     assert small.episodes > 2 * min(plain.W, plain.L)
-    np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-8)
+    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-8)
     np.testing.assert_allclose(np.moveaxis(learner.q, -1, 0), [plain.Q_r, plain.Q_g], rtol=1e-8)
     np.testing.assert_allclose(learner.v[:, :, 1], plain.V_g, rtol=1e-8)
     np.testing.assert_allclose(learner.memory[1], plain.Y, rtol=1e-8)
@@ -112,7 +112,7 @@ def test_under_a_huge_bonus_it_is_uniform(small):
     run = simulate.run(small, NAME, "scaled", SEED, factors={"beta": 1e6}, solve=False)
     uniform = simulate.run(small, "uniform", seed=SEED, solve=False)
     np.testing.assert_allclose(run.value, uniform.value, rtol=1e-12)
-    np.testing.assert_allclose(run.worth, uniform.worth, rtol=1e-12)
+    np.testing.assert_allclose(run.utility_value, uniform.utility_value, rtol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
@@ -120,7 +120,7 @@ def test_under_a_huge_bonus_it_is_uniform(small):
 def test_with_the_model_known_its_average_is_the_optimum_of_a_stationary_cmdp(monkeypatch, seed):
     cmdp = random_cmdp(np.random.default_rng(seed), H=3, S=3, A=3, tightness=0.5)
     episodes = 20_000
-    env = Path([cmdp], [1], episodes=episodes, name="still")
+    env = DriftingCMDP([cmdp], [1], episodes=episodes, name="still")
     learner = algorithms.make(NAME, Problem.of(env), "scaled", {"alpha": 10.0, "beta": 0.0, "eta": 5.0})
     learner = learner._replace(window=10**9, restart=10**9)
     learner.memory[0] = 1  # no window or policy begins
@@ -132,7 +132,7 @@ def test_with_the_model_known_its_average_is_the_optimum_of_a_stationary_cmdp(mo
     best_policy = optimum.constrained(cmdp)
     assert best_policy.multiplier > 0.05
     half = episodes // 2
-    V, W = run.value[half:].mean(), run.worth[half:].mean()
+    V, W = run.value[half:].mean(), run.utility_value[half:].mean()
     assert abs(V - best_policy.value) < 0.01 * env.H
     assert cmdp.rho - 0.01 * env.H < W
     gap = best_policy.value - V + best_policy.multiplier * (cmdp.rho - W)

@@ -8,7 +8,7 @@ import pytest
 
 from helpers import World, evaluate, facts, random_path, variation_by_definition
 from nscmdp import environments, simulate
-from nscmdp.algorithms.restart_q_ucb import settled, stage_ends
+from nscmdp.algorithms.restart_q_ucb import resets_applied, stage_ends
 from nscmdp.cmdp import CMDP
 from nscmdp.randomness import stream
 
@@ -40,7 +40,7 @@ class Listing:
         }[setting]
         self.scale = c["initial"] if setting == "scaled" else 1.0
         self.env, self.world, self.local_budgets = env, World(env, SEED), local_budgets
-        self.whims = stream("learner", "restart_q_ucb", SEED)
+        self.learner_draws = stream("learner", "restart_q_ucb", SEED)
         self.times = set(update_times(f.H, f.K))
 
     def start_epoch(self):
@@ -65,7 +65,7 @@ class Listing:
 
     def play_episode(self):
         x = self.world.begin_episode()
-        u = self.whims.random((1, 1 + self.env.H))[0]
+        u = self.learner_draws.random((1, 1 + self.env.H))[0]
         earned = 0.0
         for h in range(self.env.H):
             tied = self.best_actions(h, x)
@@ -122,13 +122,13 @@ def test_the_learner_does_what_the_listing_says(request, world, setting, factors
     )
     assert run.learner.epoch == plain.epoch
     if env.episodes % plain.epoch:
-        Q, N, stage_n, stage_sum = np.moveaxis(settled(run.learner), 2, 0)
+        Q, N, stage_n, stage_sum = np.moveaxis(resets_applied(run.learner), 2, 0)
         np.testing.assert_allclose(Q, plain.Q, rtol=1e-9)
         np.testing.assert_array_equal(N, plain.N)
         np.testing.assert_array_equal(stage_n, plain.Nc)
         np.testing.assert_allclose(stage_sum, plain.rc + plain.vc, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(run.reward, earned, rtol=1e-9)
-    np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-9)
+    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-9)
     if world == "small":
         assert env.episodes > plain.epoch, "an epoch must end"
         assert env.episodes % plain.epoch, "the last epoch must be under way, or the tables are trivial"
@@ -148,7 +148,7 @@ def test_known_local_budgets_keep_estimates_higher():
         run = simulate.run(
             env, "restart_q_ucb", "scaled", SEED, None, factors=factors, variants={"local_budgets": local_budgets}
         )
-        np.testing.assert_allclose(settled(run.learner)[:, :, 0], plain.Q, rtol=1e-9)
+        np.testing.assert_allclose(resets_applied(run.learner)[:, :, 0], plain.Q, rtol=1e-9)
         assert (plain.Q[0] < env.H).any()
         tables.append(plain.Q)
     assert tables[1][0].mean() > tables[0][0].mean()
@@ -167,7 +167,7 @@ def test_the_utility_is_never_looked_at(small):
 
     other = environments.path([opposite(anchor) for anchor in small.anchors], list(small.knots), name="small")
     runs = [simulate.run(env, "restart_q_ucb", "scaled", SEED, solve=False) for env in (small, other)]
-    np.testing.assert_array_equal(*(settled(run.learner) for run in runs))
+    np.testing.assert_array_equal(*(resets_applied(run.learner) for run in runs))
     np.testing.assert_array_equal(runs[0].reward, runs[1].reward)
     assert not np.array_equal(runs[0].utility, runs[1].utility)
 
@@ -194,7 +194,7 @@ class Freedman(Listing):
 
     def play_episode(self):
         H, x = self.env.H, self.world.begin_episode()
-        u = self.whims.random((1, 1 + H))[0]
+        u = self.learner_draws.random((1, 1 + H))[0]
         for h in range(H):
             tied = self.best_actions(h, x)
             a = tied[int(u[1 + h] * len(tied))]
@@ -247,9 +247,9 @@ def test_the_freedman_bonus_does_what_its_listing_says(small, setting, factors, 
     variants = {"local_budgets": local_budgets, "bonus": "freedman"}
     run = simulate.run(small, "restart_q_ucb", setting, SEED, factors=factors, variants=variants, solve=False)
     assert run.learner.epoch == plain.epoch < small.episodes
-    np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-9)
+    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-9)
     if small.episodes % plain.epoch:
-        np.testing.assert_allclose(settled(run.learner)[:, :, 0], plain.Q, rtol=1e-9)
+        np.testing.assert_allclose(resets_applied(run.learner)[:, :, 0], plain.Q, rtol=1e-9)
         np.testing.assert_allclose(run.learner.reference, plain.V_ref, rtol=1e-9)
     if "reference" in factors:
         assert plain.frozen
@@ -275,7 +275,7 @@ def test_a_fixed_multiplier_is_the_same_learner_paid_the_mixture(small, bonus):
     )
     theirs = simulate.run(other, "restart_q_ucb", "scaled", SEED, factors=factors, variants={"bonus": bonus})
     np.testing.assert_allclose(ours.learner.table, theirs.learner.table, rtol=1e-9)
-    np.testing.assert_allclose(ours.worth, theirs.worth, rtol=1e-9)
+    np.testing.assert_allclose(ours.utility_value, theirs.utility_value, rtol=1e-9)
 
 
 def test_a_fixed_multiplier_counts_the_drift_of_what_it_is_paid(small):

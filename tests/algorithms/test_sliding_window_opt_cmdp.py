@@ -8,8 +8,8 @@ import pytest
 from helpers import World, evaluate, facts, random_path
 from nscmdp import algorithms, environments, optimum, simulate
 from nscmdp.cmdp import CMDP
-from nscmdp.induction import model_of
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
+from nscmdp.kernels.induction import model_of
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
 
@@ -28,7 +28,7 @@ class Reading:
         self.w = min(max(1, math.floor(c["window"] * (f.K / f.B) ** (2 / 3))), f.K)
         self.refresh = max(1, math.floor(c["refresh"] * self.w))
         self.scale = c["bonus"] * f.H * math.sqrt(math.log(f.S * f.A * f.H * f.K / 0.05))
-        self.env, self.world, self.whims = env, World(env, SEED), stream("learner", NAME, SEED)
+        self.env, self.world, self.learner_draws = env, World(env, SEED), stream("learner", NAME, SEED)
         self.window, self.due, self.solved, self.infeasible = [], True, 0, 0
 
     def model(self):
@@ -66,7 +66,7 @@ class Reading:
 
     def play_episode(self):
         x = self.world.begin_episode()
-        u = self.whims.random((1, 1 + self.env.H))[0]
+        u = self.learner_draws.random((1, 1 + self.env.H))[0]
         trajectory = []
         for h in range(self.env.H):
             a = self.choose(h, x, u[1 + h])
@@ -88,7 +88,7 @@ class Reading:
 
 
 def most_useful(model):
-    """A policy of the highest utility; of those worth the same, the one with the higher reward."""
+    """A policy of the highest utility; of those with the same, the one with the higher reward."""
     policy, V, W = np.zeros((model.H, model.S, model.A)), np.zeros(model.S), np.zeros(model.S)
     for h in reversed(range(model.H)):
         v, w = model.r[h] + model.P[h] @ V, model.g[h] + model.P[h] @ W
@@ -119,7 +119,7 @@ def test_the_learner_does_what_its_description_says(small, factors):
         values.append(evaluate(small.at(k), plain.policy))
         plain.play_episode()
     run = simulate.run(small, NAME, "scaled", SEED, factors=factors, solve=False)
-    np.testing.assert_allclose(np.stack([run.value, run.worth], axis=1), values, rtol=1e-8)
+    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-8)
     np.testing.assert_array_equal(run.learner.counts[..., 0], plain.n)
     np.testing.assert_array_equal(run.learner.counts[..., 1], plain.fresh)
     assert len(run.learner.states) == plain.w
@@ -129,15 +129,17 @@ def test_the_learner_does_what_its_description_says(small, factors):
 
 
 def impossible():
-    """Nothing is worth anything, but half a point is asked for; what was not tried promises it."""
+    """Nothing has any utility, but half a point is asked for; what was not tried promises it."""
     P = np.ones((1, 1, 2, 1))
     return CMDP(P=P, r=[[[1.0, 0.0]]], g=[[[0.0, 0.2]]], rho=0.5, mu0=[1.0])
 
 
 @pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
 def test_where_no_policy_keeps_the_constraint_it_plays_the_most_useful_one():
-    run = simulate.run(Path([impossible()], [1], episodes=50), NAME, "scaled", factors={"bonus": 0.0}, solve=False)
-    np.testing.assert_array_equal(run.worth[2:], 0.2)
+    run = simulate.run(
+        DriftingCMDP([impossible()], [1], episodes=50), NAME, "scaled", factors={"bonus": 0.0}, solve=False
+    )
+    np.testing.assert_array_equal(run.utility_value[2:], 0.2)
 
 
 def test_it_reads_only_its_window():
@@ -148,11 +150,11 @@ def test_it_reads_only_its_window():
     run = simulate.run(env, NAME, "scaled", SEED, factors={"bonus": 0.0})
     w = len(run.learner.states)
     assert w < 180
-    gap = run.shortfall + run.optimum[:, 2] * run.lack
+    gap = run.regret + run.optimum[:, 2] * run.violation
     assert gap[20:200].max() < 1e-9
     past = 200 + w + run.learner.refresh
     assert gap[past:].max() < 1e-9
-    assert np.abs(run.lack[past:]).max() < 1e-9
+    assert np.abs(run.violation[past:]).max() < 1e-9
 
 
 @pytest.mark.slow

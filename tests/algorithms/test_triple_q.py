@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from helpers import World, evaluate, facts, random_path
-from nscmdp import algorithms, environments, induction, simulate
-from nscmdp.algorithms._triple_q import hoeffding, iota, settled
+from nscmdp import algorithms, environments, simulate
+from nscmdp.algorithms._triple_q import hoeffding, iota, resets_applied
+from nscmdp.kernels import induction
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
 
@@ -128,7 +129,7 @@ class Listing:
 
     def __init__(self, env, constants, algorithm, seed):
         self.c, self.env, self.world = constants, env, World(env, seed)
-        self.whims = stream("learner", algorithm, seed)
+        self.learner_draws = stream("learner", algorithm, seed)
         H, S, A = env.H, env.S, env.A
         self.Q = np.array([[[q] * A] * S for q in constants.initial_q], dtype=float)
         self.C = np.array([[[c] * A] * S for c in constants.initial_c], dtype=float)
@@ -167,7 +168,7 @@ class Listing:
     def play_episode(self):
         """The episode's reward and utility."""
         x = self.world.begin_episode()
-        u = self.whims.random((1, 1 + self.env.H))[0]
+        u = self.learner_draws.random((1, 1 + self.env.H))[0]
         earned, useful = 0.0, 0.0
         for h in range(self.env.H):
             a = self.choose(h, x, u[1 + h])
@@ -261,7 +262,7 @@ def test_the_learner_does_what_the_listing_says(request, world, algorithm, setti
             values.append(evaluate(env.at(k), plain.policy()))
         earned.append(plain.play_episode())
     run = simulate.run(env, algorithm, setting, SEED, factors=factors, variants=variants, solve=False)
-    table, memory = settled(run.learner), run.learner.memory
+    table, memory = resets_applied(run.learner), run.learner.memory
     assert run.learner.frame == plain.c.L
     close(table[:, :, 0], plain.Q)
     close(table[:, :, 1], plain.C)
@@ -269,7 +270,7 @@ def test_the_learner_does_what_the_listing_says(request, world, algorithm, setti
     close(memory[0], plain.Z)
     close(memory[1], plain.Cbar)
     close(np.stack([run.reward, run.utility], axis=1), earned)
-    evaluated = np.stack([run.value, run.worth], axis=1)
+    evaluated = np.stack([run.value, run.utility_value], axis=1)
     close(evaluated if world == "small" else evaluated[::10], values)
 
 
@@ -338,7 +339,7 @@ def test_a_first_visit_forgets_the_initial_value(small):
     found = 0
     for seed in range(10):
         run = simulate.run(small, "nonstationary_triple_q", "literal", seed, None)
-        visits, Q = settled(run.learner)[-1, :, 2], settled(run.learner)[-1, :, 0]
+        visits, Q = resets_applied(run.learner)[-1, :, 2], resets_applied(run.learner)[-1, :, 0]
         once = visits == 1
         r = np.array([anchor.r[-1] for anchor in small.anchors])[:, once]
         r += run.learner.bonus_q[1] + run.learner.offset
@@ -351,7 +352,7 @@ def test_exact_values_are_those_of_the_policy_matrix_in_the_episodes_model(small
     plain = reading(small, "triple_q", "authors", {}, {})
     run = simulate.run(small, "triple_q", "authors", SEED)
     for k in range(1, 60):
-        found = run.value[k - 1], run.worth[k - 1]
+        found = run.value[k - 1], run.utility_value[k - 1]
         assert found == pytest.approx(induction.evaluate(small.at(k), plain.policy()), abs=1e-12)
         plain.play_episode()
 

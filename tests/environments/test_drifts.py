@@ -236,7 +236,7 @@ def test_a_switch_on_any_random_map_is_one_step_of_the_size_between_two_models(s
 
 @pytest.mark.slow
 def test_a_map_of_ten_thousand_cells_is_made_simulated_and_solved():
-    def told(what, since):
+    def took(what, since):
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"{what}: {time.perf_counter() - since:.2f} s, peak {peak:.0f} MB")
         return time.perf_counter() - since
@@ -244,15 +244,15 @@ def test_a_map_of_ten_thousand_cells_is_made_simulated_and_solved():
     clock = time.perf_counter()
     env = environments.make("grid_world", episodes=1000, map="random", size=100, horizon=250, limit=50.0)
     assert env.S == 10_000
-    assert told("made", clock) < 2
+    assert took("made", clock) < 2
     clock = time.perf_counter()
     run = simulate.run(env, "nonstationary_triple_q", "scaled", evaluate_every=100)
-    told("simulated", clock)
+    took("simulated", clock)
     assert len(run.regret) == 10
     assert np.isfinite(run.gap).all()
     for k in (1, 1000):
         clock = time.perf_counter()
         best = optimum.constrained(env.at(k))
-        told(f"solved episode {k}", clock)
+        took(f"solved episode {k}", clock)
         assert best.value > 0
         assert best.utility >= env.rho - 1e-9

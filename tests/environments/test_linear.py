@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from helpers import best, evaluate
 from nscmdp import algorithms, budget, environments, optimum, simulate
+from nscmdp.drift import DriftingCMDP
 from nscmdp.environments import linear as module
 from nscmdp.environments.linear import FAR
-from nscmdp.path import Path
 from nscmdp.problem import Problem
 
 SIZES = st.fixed_dictionaries(
@@ -142,8 +142,10 @@ def test_another_pair_is_drawn_where_the_first_does_not_tell(monkeypatch):
 
 def test_the_features_are_part_of_the_fingerprint():
     env = environments.make("linear", episodes=10)
-    without = Path(env.anchors, env.knots, env.route, episodes=10, name="linear")
-    other = Path(env.anchors, env.knots, env.route, episodes=10, name="linear", features=env.features[..., ::-1])
+    without = DriftingCMDP(env.anchors, env.knots, env.route, episodes=10, name="linear")
+    other = DriftingCMDP(
+        env.anchors, env.knots, env.route, episodes=10, name="linear", features=env.features[..., ::-1]
+    )
     assert len({path.fingerprint() for path in (env, without, other)}) == 3
 
 
@@ -152,12 +154,12 @@ def test_features_of_another_shape_are_refused():
     with pytest.raises(
         ValueError, match=r"features have shape \(59, 4, 8\), expected finite \(S, A, d\) = \(60, 4, d\)"
     ):
-        Path(env.anchors, env.knots, env.route, features=env.features[1:])
+        DriftingCMDP(env.anchors, env.knots, env.route, features=env.features[1:])
 
 
 def test_a_model_that_is_not_linear_in_its_features_is_refused():
     env = environments.make("linear", episodes=10)
-    other = Path(env.anchors, env.knots, env.route, features=env.features[..., :5])
+    other = DriftingCMDP(env.anchors, env.knots, env.route, features=env.features[..., :5])
     with pytest.raises(ValueError, match="path is not linear in its features: it is off by"):
         budget.linear_variation(other)
     with pytest.raises(ValueError, match="menu has no features: expected a linear CMDP"):
@@ -168,7 +170,7 @@ def test_a_model_that_is_not_linear_in_its_features_is_refused():
 def test_tabular_learners_run_on_it(name):
     env = environments.make("linear", episodes=50)
     run = simulate.run(env, name, seed=1, evaluate_every=5)
-    assert (run.shortfall + run.optimum[:, 2] * run.lack).min() >= -1e-9
+    assert (run.regret + run.optimum[:, 2] * run.violation).min() >= -1e-9
 
 
 def test_many_states_need_no_more_successors():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from helpers import evaluate
 from nscmdp import budget, environments, optimum
 from nscmdp.environments import random_tabular as module
-from nscmdp.environments.random_tabular import FAR, distinct_states, uniform_shortfall
+from nscmdp.environments.random_tabular import FAR, distinct_states, uniform_regret
 
 SIZES = st.fixed_dictionaries(
     {
@@ -75,8 +75,8 @@ def test_the_uniform_policy_is_far_from_the_best_and_the_constraint_binds(seed):
 @given(SIZES, st.integers(1, 10))
 def test_the_check_made_at_creation_agrees_with_the_solver(options, k):
     env = environments.make("random_tabular", episodes=10, budget=0.75 * options["horizon"], **options)
-    assert uniform_shortfall(env.at(k)) == pytest.approx(uniform_gap(env.at(k)), abs=1e-9)
-    assert uniform_shortfall(env.at(1)) >= FAR
+    assert uniform_regret(env.at(k)) == pytest.approx(uniform_gap(env.at(k)), abs=1e-9)
+    assert uniform_regret(env.at(1)) >= FAR
 
 
 def test_another_pair_is_drawn_where_the_uniform_policy_is_too_good(monkeypatch):

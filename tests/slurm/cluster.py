@@ -120,8 +120,8 @@ class Cluster:
 
     def seconds(self, job: Job) -> float:
         """From the start of a job that has ended to its end."""
-        told = run("scontrol", "show", "job", job.id)
-        times = (re.findall(f"{name}=(\\S+)", told)[0] for name in ("StartTime", "EndTime"))
+        shown = run("scontrol", "show", "job", job.id)
+        times = (re.findall(f"{name}=(\\S+)", shown)[0] for name in ("StartTime", "EndTime"))
         begin, end = map(datetime.fromisoformat, times)
         return (end - begin).total_seconds()
 

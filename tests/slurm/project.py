@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from nscmdp import jobs
+from nscmdp.runs import simulations
 
 ROOT = Path(__file__).parents[2]
 TABLE = "results/tables/walk/summary.csv"
@@ -71,13 +71,13 @@ class Project:
             self.running.wait()
 
     def hashes(self, *parts: str) -> dict[str, str]:
-        """File below results -> hash of its bytes."""
+        """Path below results -> hash of its bytes."""
         results = self.folder / "results"
         files = sorted(file for part in parts for file in (results / part).rglob("*") if file.is_file())
         return {str(file.relative_to(results)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
     def seconds_of_simulations(self) -> float:
-        return sum(seconds for *_, seconds in jobs.finished(self.folder / "results/logs/simulations"))
+        return sum(seconds for *_, seconds in simulations.finished(self.folder / "results/logs/simulations"))
 
     def temporary_files(self) -> list[Path]:
         return list((self.folder / "results").rglob(".*"))

@@ -1,8 +1,10 @@
 import json
 from functools import cache
 
-from nscmdp import environments, resources as needs, sources
-from nscmdp.randomness import unspell
+from nscmdp import environments
+from nscmdp.kernels import sources
+from nscmdp.study import requests as needs
+from nscmdp.randomness import parse_seeds
 
 BATCH = "{experiment}/{unit}/seeds={seeds}"
 TABLES = ["curves.parquet", "exact.parquet", "traces.parquet", "summary.csv"]
@@ -17,15 +19,15 @@ SIMULATIONS = [
 ]
 ROLES = {
     role: [e.name for e in plan.config.experiments if e.role == role]
-    for role in ("growth", "told", "linear", "controls", "sensitivity", "switches")
+    for role in ("growth", "assumed_budget", "linear", "controls", "sensitivity", "switches")
 }
-STUDIES = {role: ROLES[role] for role in ("growth", "told", "linear")}
+STUDIES = {role: ROLES[role] for role in ("growth", "assumed_budget", "linear")}
 SHOWN = [one.specification for one in plan.config.shown]
 FIGURES = {
     **({"grid_world": ["grid_world"]} if GRID_WORLDS else {}),
     **(
-        {"comparison_table": ["growth", "told", "arms"]}
-        if ROLES["growth"] and ROLES["told"]
+        {"comparison_table": ["growth", "assumed_budget", "arms"]}
+        if ROLES["growth"] and ROLES["assumed_budget"]
         else {}
     ),
     **(
@@ -86,7 +88,7 @@ def optimum_specification(wildcards):
 
 
 def simulation_request(wildcards, attempt):
-    seeds = len(unspell(wildcards.seeds))
+    seeds = len(parse_seeds(wildcards.seeds))
     chosen = (wildcards.experiment, wildcards.unit, seeds)
     return needs.simulation(plan, *chosen, attempt)
 

@@ -58,12 +58,12 @@ rule environments:
 rule comparison_table:
     input:
         notebook="notebooks/comparison_table.ipynb",
-        tables=role_tables("growth", "told", "linear"),
+        tables=role_tables("growth", "assumed_budget", "linear"),
     output:
         notebook=f"{RESULTS}/notebooks/comparison_table.ipynb",
         figures=expand(
             f"{RESULTS}/figures/{{name}}.{{form}}",
-            name=["growth", "told", "arms"],
+            name=["growth", "assumed_budget", "arms"],
             form=["svg", "png"],
         ),
         tables=expand(

@@ -1,9 +1,9 @@
-# What a run that was cut short has left behind, and what has been damaged since, is mended before the next one.
+# What a run that was cut short has left behind, and what has been damaged since, is repaired before the next one.
 import fcntl
 import shutil
 from pathlib import Path
 
-from nscmdp import audit
+from nscmdp.runs import integrity
 
 LOCKS = Path(".snakemake/locks")
 held = []
@@ -30,7 +30,7 @@ def recover():
     if LOCKS.is_dir() and any(LOCKS.iterdir()):
         logger.warning("An earlier run was cut short: its lock is lifted.")
         shutil.rmtree(LOCKS)
-    for done in audit.mend(plan, Path(RESULTS)):
+    for done in integrity.repair(plan, Path(RESULTS)):
         logger.warning(done)
     lock.close()
 
@@ -43,7 +43,7 @@ def begin():
             "Another run is going on in this folder: wait for its end, or stop it."
         )
     held.append(lock)
-    audit.start(plan, Path(RESULTS))
+    integrity.start(plan, Path(RESULTS))
 
 
 # Where only the rules are looked at, as by --lint, Snakemake checks no variables either.

@@ -17,17 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp._compile import jit
 from nscmdp.algorithms._exp3 import Exp3, choose, exp3, reinforce
+from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
+from nscmdp.kernels.jit import jit
 from nscmdp.problem import Problem
 
 EPISODE, R, G, Y = 0, 1, 2, 3  # slots of the memory
 
 
 class GainRule(NamedTuple):
-    """What a block is worth to the bandit."""
+    """The gain of a block, as the bandit sees it."""
 
     weight: float  # paper: K^-lambda; dual: xi
     dual: bool

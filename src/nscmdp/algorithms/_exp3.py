@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nscmdp._compile import jit
 from nscmdp.cmdp import Array
+from nscmdp.kernels.jit import jit
 
 
 class Exp3(NamedTuple):

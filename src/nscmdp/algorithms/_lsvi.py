@@ -27,9 +27,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp._compile import jit
+from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
+from nscmdp.kernels.jit import jit
 from nscmdp.problem import Problem
 
 CONFIDENCE = 0.05  # p
@@ -129,11 +129,11 @@ class Printed(NamedTuple):
         return float(2 * (1 + self.xi) / self.xi * self.d**1.25 * B**0.25 * self.H**2.25 * self.K**-0.25)
 
 
-def told_budget(problem: Problem, frame: bool = False) -> float:
-    """B as the learner is told it, for its frame or for the rest; with features, by the linear definition."""
+def assumed_B(problem: Problem, frame: bool = False) -> float:
+    """B as the learner assumes it, for its frame or for the rest; with features, by the linear definition."""
     if problem.linear_budget is None:
         return problem.frame_B if frame else problem.B
-    return max(1.0, problem.linear_budget) * (problem.told if frame or problem.told_for == "all" else 1.0)
+    return max(1.0, problem.linear_budget) * (problem.assumed_budget if frame or problem.assumed_for == "all" else 1.0)
 
 
 def lsvi(
@@ -302,12 +302,12 @@ def soften(q, alpha, dual, chances, values):
             below = chances[x, a] - best
             chances[x, a] = np.exp(alpha * below) if below < 0.0 else 1.0
             total += chances[x, a]
-        value, worth = 0.0, 0.0
+        value, utility_value = 0.0, 0.0
         for a in range(actions):
             chances[x, a] /= total
             value += chances[x, a] * q[0, x, a]
-            worth += chances[x, a] * q[1, x, a]
-        values[x, 0], values[x, 1] = value, worth
+            utility_value += chances[x, a] * q[1, x, a]
+        values[x, 0], values[x, 1] = value, utility_value
 
 
 @jit
@@ -396,11 +396,11 @@ def since_restart(memory):
 @jit
 def step_dual(memory, eta, xi):
     """Y <- min( max( Y + eta (rho - V_g), 0 ), xi )"""
-    lack = memory[TARGET] - memory[DRIVE]
-    memory[SUM] += lack
-    memory[SUM_Y] += memory[Y] * lack
-    memory[SUM_SQUARES] += lack * lack
-    memory[Y] = min(max(memory[Y] + eta * lack, 0.0), xi)
+    violation = memory[TARGET] - memory[DRIVE]
+    memory[SUM] += violation
+    memory[SUM_Y] += memory[Y] * violation
+    memory[SUM_SQUARES] += violation * violation
+    memory[Y] = min(max(memory[Y] + eta * violation, 0.0), xi)
     memory[EPISODE] += 1.0
 
 

@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp._compile import jit
+from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
+from nscmdp.kernels.jit import jit
 from nscmdp.problem import Problem
 
 Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
@@ -189,7 +189,7 @@ def _(learner, u):
 
 
 @jit
-def settle(table, h, learner):
+def apply_pending_resets(table, h, learner):
     """Apply the frame-end rule to the table (3,A) of one (h,x), once a frame that ended since its last visit."""
     q0, c0 = learner.initial[h, 0], learner.initial[h, 1]
     missed = int(learner.memory[BASE] / learner.stride) - int(table[N, 0] / learner.stride)
@@ -206,12 +206,12 @@ def settle(table, h, learner):
                         table[C, a] = c0
 
 
-def settled(learner: TripleQ) -> Array:
+def resets_applied(learner: TripleQ) -> Array:
     """The table with every frame's end applied and plain visits."""
     table = learner.table.copy()
     for h, x in np.ndindex(*table.shape[:2]):
         if table[h, x, N, 0] < learner.memory[BASE]:
-            settle(table[h, x], h, learner)
+            apply_pending_resets(table[h, x], h, learner)
     table[:, :, N] -= learner.memory[BASE]
     return table
 
@@ -219,7 +219,7 @@ def settled(learner: TripleQ) -> Array:
 @implements(act, TripleQ)
 def _(learner, h, x, u):
     if learner.table[h, x, N, 0] < learner.memory[BASE]:
-        settle(learner.table[h, x], h, learner)
+        apply_pending_resets(learner.table[h, x], h, learner)
     weight = learner.memory[WEIGHT]
     actions = learner.table.shape[3]
     best, ties, action, v, w = -np.inf, 0, 0, 0.0, 0.0
@@ -278,7 +278,7 @@ def _(learner):
 @implements(policy, TripleQ)
 def _(learner, h, x, probabilities):
     if learner.table[h, x, N, 0] < learner.memory[BASE]:
-        settle(learner.table[h, x], h, learner)
+        apply_pending_resets(learner.table[h, x], h, learner)
     weight = learner.memory[WEIGHT]
     actions = learner.table.shape[3]
     best, ties, action = -np.inf, 0, 0

@@ -1,4 +1,4 @@
-"""Algorithm 4: Exp3 chooses, epoch by epoch, the budget that Algorithm 3 is told.
+"""Algorithm 4: Exp3 chooses, epoch by epoch, the budget that Algorithm 3 assumes.
 
     W = K^(1/2),  J = ceil(ln W),  lambda = 1/8,  gamma_0 = min(1, sqrt((K/W) log(K/W) / ((e-1) K H)))
     epoch i of W episodes:   draw A_i in {0..J} from p_i(j) = (1-gamma_0) s_i(j) / sum_j' s_i(j') + gamma_0/(J+1)
@@ -73,15 +73,15 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     K, scaled = problem.K, setting == "scaled"
     scale = factors if scaled else LITERAL
     W = epoch_of(problem, scale.epoch * np.sqrt(K))
-    told = problem._replace(K=W)
-    printed = Printed.of(told, scale.xi)
+    within = problem._replace(K=W)
+    printed = Printed.of(within, scale.xi)
     budgets = scale.budgets * (1.0 if scaled else 1 / Delta(printed)) * np.sqrt(K) * ladder(W) / W
     arms = [
         Arm(frame_within(W, scale.frame * printed.frame(B)), tightening(printed, B, K, scale) * variants.tightening)
         for B in budgets
     ]
     carry = variants.dual == "carried" or (variants.dual == "own" and scaled)
-    instance = inner.with_arms(told, arms, inner_factors(scale), variants.dual_by_realised_utility, carry)
+    instance = inner.with_arms(within, arms, inner_factors(scale), variants.dual_by_realised_utility, carry)
     gamma = scale.rate * usual_rate(len(arms), K / W) if scaled else printed_rate(problem, W)
     return bandit_over_bandit(problem, instance, len(arms), W, min(1.0, gamma), GainRule(K ** (-1 / 8), False))
 

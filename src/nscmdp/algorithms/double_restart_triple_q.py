@@ -1,4 +1,4 @@
-"""Double Restart Non-stationary Triple-Q (Algorithm 2): Exp3 chooses, epoch by epoch, the budget Algorithm 1 is told.
+"""Double Restart Non-stationary Triple-Q (Algorithm 2): Exp3 chooses, epoch by epoch, the budget that Algorithm 1 assumes.
 
     W = K^(5/9),  J = ceil(ln W),  lambda = 1/9,  gamma_0 = min(1, sqrt((K/W) log(K/W) / ((e-1) K H)))
     epoch i of W episodes:   draw A_i in {0..J} from p_i(j) = (1-gamma_0) s_i(j) / sum_j' s_i(j') + gamma_0/(J+1)
@@ -85,14 +85,14 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
 
 def arms_of(problem: Problem, W: int, setting: str, factors: Factors, variants: Variants) -> list[Arm]:
     """Algorithm 1's constants for every candidate. Frames that no epoch has room for last as long as the epoch."""
-    told, chosen, listing = problem._replace(K=W), inner_factors(factors), inner.Variants()
+    within, chosen, listing = problem._replace(K=W), inner_factors(factors), inner.Variants()
     if variants.arms == "frames":
-        arms = [inner.arm_of(told, max(1, W // part), 1.0, setting, chosen, listing) for part in LADDER]
+        arms = [inner.arm_of(within, max(1, W // part), 1.0, setting, chosen, listing) for part in LADDER]
     else:
         arms = []
-        for B in budgets(problem, W, factors.budgets if setting == "scaled" else literal_scale(told)):
-            length = inner.frame_length(told, B, setting, chosen, listing)
-            arms.append(inner.arm_of(told, int(min(max(length, 1), W)), B, setting, chosen, listing))
+        for B in budgets(problem, W, factors.budgets if setting == "scaled" else literal_scale(within)):
+            length = inner.frame_length(within, B, setting, chosen, listing)
+            arms.append(inner.arm_of(within, int(min(max(length, 1), W)), B, setting, chosen, listing))
     on_eps = 20 / 8 if variants.epsilon == "proof" else 1.0
     on_btilde = (problem.K / W) ** -0.4 if variants.btilde == "K" else 1.0
     return [arm._replace(eps=on_eps * arm.eps, btilde=on_btilde * arm.btilde) for arm in arms]
@@ -104,9 +104,9 @@ def budgets(problem: Problem, W: int, scale: float) -> list[float]:
     return [float(scale * problem.K ** (1 / 3) * W ** (j / J - 1)) for j in range(J + 1)]
 
 
-def literal_scale(told: Problem) -> float:
+def literal_scale(within: Problem) -> float:
     """Delta^(-3/2), Delta = (40 sqrt(S A H^6 iota^3) / delta)^2"""
-    return float((40 * np.sqrt(told.S * told.A * told.H**6 * iota(told) ** 3) / slater_gap(told)) ** -3)
+    return float((40 * np.sqrt(within.S * within.A * within.H**6 * iota(within) ** 3) / slater_gap(within)) ** -3)
 
 
 def gain_rule(problem: Problem, W: int, variants: Variants) -> GainRule:

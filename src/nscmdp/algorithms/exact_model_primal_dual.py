@@ -4,7 +4,7 @@
     every L episodes:  Z <- (Z + rho + eps - Cbar/L)^+,   Cbar the sum of C_1(x_1,a_1) over the frame
 
 with the L, eta and eps of Algorithm 1. It learns nothing, so nothing is estimated, forgotten or explored; of actions
-worth the same, one with the highest utility is played.
+utility_value the same, one with the highest utility is played.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp._compile import jit
 from nscmdp.algorithms import nonstationary_triple_q
+from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.cmdp import Array
-from nscmdp.induction import Drift, Model, drift_of, empty_model, greedy, mix
-from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
+from nscmdp.kernels.induction import DriftArrays, Model, drift_of, empty_model, greedy, mix
+from nscmdp.kernels.jit import jit
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1's queue with the exact model (control)"
@@ -46,7 +46,7 @@ class Variants:
 
 
 class ExactModelQueue(NamedTuple):
-    drift: Drift
+    drift: DriftArrays
     model: Model
     choice: NDArray[np.int32]  # (H, S): this episode's policy
     values: Array  # (2, S, 2): its V and W, at h = 1 in the first of the two

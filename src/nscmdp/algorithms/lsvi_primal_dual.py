@@ -12,7 +12,7 @@ the estimate V_g that drives Y is optimistic, so Y rises late: ``dual_by_realise
 
 from dataclasses import dataclass
 
-from nscmdp.algorithms._lsvi import LSVI, Arm, CountingLSVI, Printed, lsvi, told_budget
+from nscmdp.algorithms._lsvi import LSVI, Arm, CountingLSVI, Printed, assumed_B, lsvi
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 3: primal-dual LSVI with restarts"
@@ -55,8 +55,8 @@ LITERAL = Factors(beta=1.0, ridge=1.0, frame=1.0)
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> LSVI | CountingLSVI:
     scale = factors if setting == "scaled" else LITERAL
     printed = Printed.of(problem, scale.xi)
-    frame = problem.frame(scale.frame * printed.frame(told_budget(problem, frame=True))) if variants.restart else 0
-    eps = min(scale.epsilon * printed.tightening(told_budget(problem)), printed.delta / 2)
+    frame = problem.frame(scale.frame * printed.frame(assumed_B(problem, frame=True))) if variants.restart else 0
+    eps = min(scale.epsilon * printed.tightening(assumed_B(problem)), printed.delta / 2)
     arm = Arm(frame, eps if variants.tightening else 0.0)
     return with_arms(problem, [arm], scale, variants.dual_by_realised_utility)
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.cmdp import Array
-from nscmdp.induction import Drift, Model, drift_of, empty_model, mix
-from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
+from nscmdp.kernels.induction import DriftArrays, Model, drift_of, empty_model, mix
 from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
@@ -33,7 +33,7 @@ class Variants:
 
 
 class Oracle(NamedTuple):
-    drift: Drift
+    drift: DriftArrays
     model: Model
     mixture: Mixture
     rising: Array  # (H, S): probability of following the policy of higher utility at x

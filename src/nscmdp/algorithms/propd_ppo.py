@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp._compile import inlined, jit
+from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
+from nscmdp.kernels.jit import inlined, jit
 from nscmdp.problem import Problem
 
 TITLE = "PROPD-PPO (model-based, reconstructed)"

@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp import budget
-from nscmdp._compile import jit
+from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.algorithms._triple_q import remaining
 from nscmdp.cmdp import Array
-from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
+from nscmdp.kernels.jit import jit
 from nscmdp.problem import Problem
 
 TITLE = "RestartQ-UCB (no constraint)"
@@ -89,7 +89,7 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     on_reward = 1 - on_utility
     freedman = variants.bonus == "freedman"
     drifting = on_reward * problem.reward_budget + on_utility * problem.utility_budget
-    Delta = (drifting + problem.transition_budget) * problem.told
+    Delta = (drifting + problem.transition_budget) * problem.assumed_budget
     per_step = Delta if freedman else Delta / H
     D = max(1.0, np.ceil((problem.S * problem.A) ** (-1 / 3) * per_step ** (2 / 3) * (K * H) ** (1 / 3)))
     length = np.ceil(K / D)
@@ -150,7 +150,7 @@ def _(learner, u):
 
 
 @jit
-def settle(learner, h, x):
+def apply_pending_resets(learner, h, x):
     """Forget what (h,x) holds of past epochs."""
     for a in range(learner.table.shape[3]):
         learner.table[h, x, Q, a] = learner.initial[h]
@@ -162,7 +162,7 @@ def settle(learner, h, x):
         learner.reference[h, x] = learner.initial[h]
 
 
-def settled(learner: RestartQ) -> Array:
+def resets_applied(learner: RestartQ) -> Array:
     """The table with past epochs forgotten and plain visits."""
     table = learner.table.copy()
     h, x = np.nonzero(table[:, :, N, 0] < learner.clock[BASE])
@@ -176,7 +176,7 @@ def settled(learner: RestartQ) -> Array:
 @implements(act, RestartQ)
 def _(learner, h, x, u):
     if learner.table[h, x, N, 0] < learner.clock[BASE]:
-        settle(learner, h, x)
+        apply_pending_resets(learner, h, x)
     actions = learner.table.shape[3]
     best, ties, action = -np.inf, 0, 0
     for a in range(actions):
@@ -268,7 +268,7 @@ def _(learner):
 @implements(policy, RestartQ)
 def _(learner, h, x, probabilities):
     if learner.table[h, x, N, 0] < learner.clock[BASE]:
-        settle(learner, h, x)
+        apply_pending_resets(learner, h, x)
     actions = learner.table.shape[3]
     best, ties, action = -np.inf, 0, 0
     for a in range(actions):

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp._compile import jit
+from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.cmdp import Array
-from nscmdp.induction import Model, everywhere
-from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
+from nscmdp.kernels.induction import Model, everywhere
+from nscmdp.kernels.jit import jit
 from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 

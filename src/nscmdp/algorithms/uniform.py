@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nscmdp.operations import act, begin_episode, dual, end_of_episode, implements, learn, policy
+from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.problem import Problem
 
 TITLE = "uniform policy"

@@ -1,7 +1,7 @@
 """Environments: each file of this folder makes a path of models from its options, and nothing else.
 
 A new environment is a new file with one function of its own name, ``NAME(episodes, *, option=default, ..., seed=0)``,
-that returns a :class:`nscmdp.path.Path`.
+that returns a :class:`nscmdp.drift.DriftingCMDP`.
 """
 
 import inspect
@@ -10,19 +10,20 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from nscmdp.cmdp import CMDP
-from nscmdp.path import Path
+from nscmdp.drift import DriftingCMDP
 
+BUDGET_OPTIONS = ("legs", "budget")  # what sets how much an environment drifts, and nothing else
 NAMES = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
 
 
-def maker(name: str) -> Callable[..., Path]:
+def maker(name: str) -> Callable[..., DriftingCMDP]:
     """The function that makes environment ``name``."""
     if name not in NAMES:
         raise ValueError(f"unknown environment {name!r}, expected one of {', '.join(NAMES)}")
     return getattr(import_module(f"{__name__}.{name}"), name)
 
 
-def make(name: str, episodes: int, **options: object) -> Path:
+def make(name: str, episodes: int, **options: object) -> DriftingCMDP:
     """The environment ``name`` over ``episodes`` episodes; ``options`` are those of its own file."""
     function = maker(name)
     known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
@@ -39,7 +40,7 @@ def path(
     episodes: int | None = None,
     name: str = "path",
     seed: int = 0,
-) -> Path:
+) -> DriftingCMDP:
     """A drift of your own: ``models[i]`` stands at episode ``knots[i]``; the last knot is the last episode.
 
     Every model must have a policy that keeps the constraint; that those between two of them have one is for
@@ -56,4 +57,4 @@ def path(
             optimum.require_feasible(model)
         except optimum.Infeasible as error:
             raise optimum.Infeasible(f"models[{number}]: {error}") from None
-    return Path(models, knots, episodes=episodes, name=name, seed=seed)
+    return DriftingCMDP(models, knots, episodes=episodes, name=name, seed=seed)

@@ -26,16 +26,16 @@ the goal in the top row a ninth of the way from the right, and the top and botto
 
 import math
 from bisect import bisect
-from pathlib import Path as File
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.cmdp import CMDP, Array
-from nscmdp.path import Path, between, to_and_fro
+from nscmdp.drift import DriftingCMDP, between, to_and_fro
 
-MAPS = File(__file__).parent / "maps"
+MAPS = Path(__file__).parent / "maps"
 MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right
 WALL, FREE, OBSTACLE, START, GOAL = "#.oSG"
 
@@ -57,7 +57,7 @@ def grid_world(
     switch: Literal["none", "goal", "obstacles", "both"] = "none",
     switch_at: tuple[float, ...] = (),
     seed: int = 0,
-) -> Path:
+) -> DriftingCMDP:
     if horizon < 1:
         raise ValueError(f"horizon = {horizon}: expected at least 1")
     if not 0 <= success <= 1:
@@ -92,7 +92,7 @@ def grid_world(
         )
 
     if episodes == 1:
-        return Path([model(0.0, 0)], [1], name="grid_world", seed=seed, picture=grid)
+        return DriftingCMDP([model(0.0, 0)], [1], name="grid_world", seed=seed, picture=grid)
     clipped = ((success_drift > 0) - success) / success_drift if success_drift else 1.0
     positions = [0.0, clipped, 1.0] if 0 < clipped < 1 else [0.0, 1.0]
 
@@ -106,7 +106,7 @@ def grid_world(
     knots, stops = timetable(positions, legs, switch_at, episodes)
     places = list(dict.fromkeys(stops))
     route = [places.index(stop) for stop in stops]
-    return Path([anchor(*place) for place in places], knots, route, name="grid_world", seed=seed, picture=grid)
+    return DriftingCMDP([anchor(*place) for place in places], knots, route, name="grid_world", seed=seed, picture=grid)
 
 
 def timetable(
@@ -163,7 +163,7 @@ def read_map(map: str) -> NDArray[np.str_]:
     """The characters of a map in the package, by its name, or of a text file."""
     file = MAPS / f"{map}.txt"
     if not file.is_file():
-        file = File(map)
+        file = Path(map)
     if not file.is_file():
         known = ", ".join(sorted(f.stem for f in MAPS.glob("*.txt")))
         raise ValueError(f"map = {map!r}: no such map or file, expected one of {known} or the path of a text file")

@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.cmdp import CMDP, Array
+from nscmdp.drift import DriftingCMDP
 from nscmdp.environments.random_tabular import walk
-from nscmdp.path import Path
 
 LEG = 1.25  # variation of one leg, for each step of an episode and sqrt(d)
 FAR = 0.25  # least Lagrangian gap of the uniform policy, as a share of V*
@@ -66,7 +66,7 @@ def linear(
     budget: float = 20.0,
     slater: float = 0.8,
     seed: int = 0,
-) -> Path:
+) -> DriftingCMDP:
     for option, value, least in (
         ("states", states, 1),
         ("actions", actions, 2),
@@ -94,9 +94,9 @@ def linear(
         there = between(here, there, share)
         rho = least_best_utility(features, here, there) - slater
         if rho > 0 and is_telling(features, here, there, rho):
-            leg = Path([model(features, end, rho) for end in (here, there)], [1, 2])
+            leg = DriftingCMDP([model(features, end, rho) for end in (here, there)], [1, 2])
             path = walk(leg, budget / size, episodes, seed)
-            return Path(
+            return DriftingCMDP(
                 path.anchors,
                 path.knots,  # type: ignore[arg-type]
                 path.route,  # type: ignore[arg-type]

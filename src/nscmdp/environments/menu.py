@@ -11,7 +11,7 @@ Three states x, four steps, a uniform start. Every (h,x) offers the same four di
 and (h,x,a) leads to a successor of its own with probability .7 -> .6, else to any of the three states, uniformly. The
 orders and successors come from ``seed``: every seed is another instance of the same difficulty. Half an episode must be
 useful (rho = 2 of H = 4), so that the constraint binds in every episode, with room to spare (the best utility is always
-more than rho + 1). In the middle of a leg falling and rising are worth the same, and a learner must change over.
+more than rho + 1). In the middle of a leg falling and rising are utility_value the same, and a learner must change over.
 
 By the definitions one leg has B_r = 4 (.5) = 2, B_g = 4 (.1) = .4 and B_p = 4 (2/15) = .533..., B = 2.933... in all,
 whatever the seed and K. ``legs`` walks it to and fro.
@@ -20,7 +20,7 @@ whatever the seed and K. ``legs`` walks it to and fro.
 import numpy as np
 
 from nscmdp.cmdp import CMDP
-from nscmdp.path import Path, to_and_fro
+from nscmdp.drift import DriftingCMDP, to_and_fro
 
 H, RHO = 4, 2.0
 SCALE = np.array([1.0, 0.85, 0.7])  # m, by state
@@ -30,7 +30,7 @@ UTILITY = np.array([[0.2, 0.2, 0.95, 0.2], [0.3, 0.3, 0.85, 0.2]])
 OWN_SUCCESSOR = (0.7, 0.6)
 
 
-def menu(episodes: int, *, legs: int = 1, seed: int = 0) -> Path:
+def menu(episodes: int, *, legs: int = 1, seed: int = 0) -> DriftingCMDP:
     S, A = len(SCALE), REWARD.shape[1]
     rng = np.random.default_rng([seed, 41])
     dish = rng.permuted(np.broadcast_to(np.arange(A), (H, S, A)), axis=2)  # (h,x,a): which dish action a is
@@ -46,4 +46,4 @@ def menu(episodes: int, *, legs: int = 1, seed: int = 0) -> Path:
         )
 
     knots, route = ([1], [0]) if episodes == 1 else to_and_fro([0.0, 1.0], legs, episodes)
-    return Path([anchor(0), anchor(1)], knots, route, name="menu", seed=seed)
+    return DriftingCMDP([anchor(0), anchor(1)], knots, route, name="menu", seed=seed)

@@ -5,7 +5,7 @@ goes from M towards M' until its variation is .75 H. As many whole legs, to and 
 then a part of one more, all at one speed: the path is a curve in k/K, and its variation is ``budget``, whatever K.
 
 One action of every (h,x), the careful one, has utility 1 throughout and a reward of at most .2; all others have
-utilities of at most .5. Playing it everywhere is worth H, and nothing is worth more, in every model between M and M'.
+utilities of at most .5. Playing it everywhere is utility_value H, and nothing is utility_value more, in every model between M and M'.
 With rho = H - ``slater`` the Slater gap max_pi W - rho is therefore exactly ``slater`` in every episode.
 
 The uniform policy is far from the best: in five models along the leg its Lagrangian gap (V* - V) + lambda* (rho - W) is
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from nscmdp.budget import variation
 from nscmdp.cmdp import CMDP, Array
-from nscmdp.path import Path, between
+from nscmdp.drift import DriftingCMDP, between
 
 LEG = 0.75  # variation of one leg, for each step of an episode
 FAR = 0.25  # least Lagrangian gap of the uniform policy, as a share of V*
@@ -39,7 +39,7 @@ def random_tabular(
     budget: float = 3.0,
     slater: float = 1.5,
     seed: int = 0,
-) -> Path:
+) -> DriftingCMDP:
     for option, value in (("states", states), ("horizon", horizon), ("branching", branching)):
         if value < 1:
             raise ValueError(f"{option} = {value}: expected at least 1")
@@ -54,7 +54,7 @@ def random_tabular(
     for draw in range(DRAWS):
         rng = np.random.default_rng([seed, 43, draw])
         leg = draw_leg(rng, (horizon, states, actions), branching, horizon - slater)
-        if leg is not None and all(uniform_shortfall(leg.at(k)) >= FAR for k in range(1, 6)):
+        if leg is not None and all(uniform_regret(leg.at(k)) >= FAR for k in range(1, 6)):
             return walk(leg, budget / (LEG * horizon), episodes, seed)
     raise ValueError(
         f"seed = {seed}: in {DRAWS} draws of {states} states and {actions} actions with slater = {slater} no leg had a "
@@ -62,7 +62,7 @@ def random_tabular(
     )
 
 
-def draw_leg(rng: np.random.Generator, shape: tuple[int, int, int], branching: int, rho: float) -> Path | None:
+def draw_leg(rng: np.random.Generator, shape: tuple[int, int, int], branching: int, rho: float) -> DriftingCMDP | None:
     """One leg, in five episodes; none where M and M' are too close for it."""
     successors = distinct_states(rng, shape, branching)
     careful = np.eye(shape[2], dtype=bool)[rng.integers(shape[2], size=shape[:2])]
@@ -82,8 +82,8 @@ def draw_leg(rng: np.random.Generator, shape: tuple[int, int, int], branching: i
         )
 
     here, there = model(), model()
-    share = LEG * shape[0] / variation(Path([here, there], [1, 2])).total
-    return Path([here, between(here, there, share)], [1, 5]) if share <= 1 else None
+    share = LEG * shape[0] / variation(DriftingCMDP([here, there], [1, 2])).total
+    return DriftingCMDP([here, between(here, there, share)], [1, 5]) if share <= 1 else None
 
 
 def distinct_states(rng: np.random.Generator, shape: tuple[int, int, int], count: int) -> NDArray[np.uint32]:
@@ -96,7 +96,7 @@ def distinct_states(rng: np.random.Generator, shape: tuple[int, int, int], count
     return chosen
 
 
-def walk(leg: Path, legs: float, episodes: int, seed: int) -> Path:
+def walk(leg: DriftingCMDP, legs: float, episodes: int, seed: int) -> DriftingCMDP:
     """``legs`` legs to and fro, the last one in part."""
     whole = int(legs * (1 + NO_PART))
     anchors, route = list(leg.anchors), [stop % 2 for stop in range(whole + 1)]
@@ -109,10 +109,10 @@ def walk(leg: Path, legs: float, episodes: int, seed: int) -> Path:
     if len(set(knots)) < len(knots):
         enough = 1 + math.ceil(places[-1] / (places[-1] - places[-2]))
         raise ValueError(f"episodes = {episodes} is too few to walk the budget in {legs:.6g} legs: {enough} are enough")
-    return Path(anchors, knots, route, episodes=episodes, name="random_tabular", seed=seed)
+    return DriftingCMDP(anchors, knots, route, episodes=episodes, name="random_tabular", seed=seed)
 
 
-def uniform_shortfall(cmdp: CMDP) -> float:
+def uniform_regret(cmdp: CMDP) -> float:
     """((V* - V) + lambda* (rho - W)) / V* of the uniform policy; lambda* by bisection, as W rises with it."""
     low, high = 0.0, cmdp.H / (cmdp.H - cmdp.rho)  # V* <= H, and the Slater gap is H - rho
     for _ in range(50):

@@ -1,0 +1,194 @@
+"""A non-stationary CMDP is a path through model space.
+
+A few anchor models and knots (episodes): between two knots the model is the convex combination of the anchors there,
+
+    M_k = (1 - w) M_i + w M_j,      w = (k - knot) / (next knot - knot),
+
+so P stays a kernel whatever the drift, variation budgets are exact sums over legs, and sampling is exact: pick anchor
+j with probability w, else i, then a successor from that anchor's row. An abrupt switch is two knots one episode apart.
+The clock is the global episode k, from 1 to K; no learner can touch it.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nscmdp.cmdp import CMDP, Array, common_successors, densify
+
+
+class Leg(NamedTuple):
+    """Episode k stands on the way from anchor ``start`` to anchor ``end``, a share ``weight`` of it done."""
+
+    start: int
+    end: int
+    weight: float
+
+
+class DriftingCMDP:
+    """Anchors (all with the same H, S, A, rho, mu0), the knots, and the route: which anchor stands at each knot.
+
+    A linear CMDP has ``features`` (S, A, d) as well, the phi(x,a) of which its P, r and g are linear functions.
+    """
+
+    def __init__(
+        self,
+        anchors: Sequence[CMDP],
+        knots: Sequence[int],
+        route: Sequence[int] | None = None,
+        *,
+        episodes: int | None = None,
+        name: str = "path",
+        seed: int = 0,
+        about: str = "",
+        picture: NDArray[np.str_] | None = None,
+        features: Array | None = None,
+    ) -> None:
+        self.anchors = _align(list(anchors))
+        if not len(knots) or not np.isfinite(knots).all():
+            raise ValueError(f"knots = {list(knots)}: expected whole episodes")
+        self.knots = np.asarray(knots, dtype=np.int64)
+        self.route = np.arange(len(self.knots)) if route is None else np.asarray(route, dtype=np.int64)
+        self.episodes = int(self.knots[-1] if episodes is None else episodes)
+        self.name, self.seed, self.about, self.picture = name, int(seed), about, picture
+        self._check(knots)
+        first = self.anchors[0]
+        self.features = None if features is None else _features(features, first)
+        self.H, self.S, self.A, self.rho, self.mu0 = first.H, first.S, first.A, first.rho, first.mu0
+        self.layers, self.successors = first.layers, first.successors
+        self.probability = np.stack([anchor.probability for anchor in self.anchors])
+        self.reward = np.stack([anchor.reward for anchor in self.anchors])
+        self.utility = np.stack([anchor.utility for anchor in self.anchors])
+
+    def _check(self, knots: Sequence[int]) -> None:
+        if self.episodes < 1:
+            raise ValueError(f"episodes = {self.episodes}: expected at least 1")
+        if not np.array_equal(self.knots, np.asarray(knots, dtype=float)):
+            raise ValueError(f"knots = {list(knots)}: expected whole episodes")
+        if self.knots[0] < 1 or (np.diff(self.knots) <= 0).any():
+            raise ValueError(f"knots = {list(knots)}: expected episodes from 1 on, in increasing order")
+        if len(self.route) != len(self.knots):
+            raise ValueError(f"{len(self.knots)} knots but {len(self.route)} anchors on the route")
+        if self.route.min() < 0 or self.route.max() >= len(self.anchors):
+            raise ValueError(f"the route names anchor {self.route.max()}, there are {len(self.anchors)}")
+
+    def leg(self, k: int) -> Leg:
+        """Where episode k (1-based) stands; before the first knot and after the last the model rests."""
+        if not 1 <= k <= self.episodes:
+            raise ValueError(f"episode {k} is outside 1..{self.episodes}")
+        if len(self.knots) == 1:
+            return Leg(int(self.route[0]), int(self.route[0]), 0.0)
+        here = int(np.clip(np.searchsorted(self.knots, k, side="right") - 1, 0, len(self.knots) - 2))
+        weight = (k - self.knots[here]) / (self.knots[here + 1] - self.knots[here])
+        return Leg(int(self.route[here]), int(self.route[here + 1]), float(np.clip(weight, 0.0, 1.0)))
+
+    def at(self, k: int) -> CMDP:
+        """The CMDP of episode k."""
+        start, end, weight = self.leg(k)
+        if weight in (0.0, 1.0):
+            return self.anchors[end if weight else start]
+        return between(self.anchors[start], self.anchors[end], weight)
+
+    def fingerprint(self) -> str:
+        """A hash of everything that decides what happens on this path."""
+        content = hashlib.sha256(f"{self.name} {self.seed} {self.episodes} {self.H} {self.rho!r}".encode())
+        parts = [self.knots, self.route, self.mu0, self.successors, self.probability]
+        parts += [part for anchor in self.anchors for part in (anchor.reward_of, anchor.utility_of)]
+        for part in parts:
+            content.update(np.ascontiguousarray(part).tobytes())
+        if self.features is not None:
+            content.update(self.features.tobytes())
+        return content.hexdigest()[:16]
+
+    def __repr__(self) -> str:
+        return f"DriftingCMDP({self.name!r}, K={self.episodes}, H={self.H}, S={self.S}, A={self.A}, rho={self.rho:g})"
+
+
+def to_and_fro(positions: Sequence[float], legs: int, episodes: int) -> tuple[list[int], list[int]]:
+    """Knots and route of a walk over anchors at ``positions`` (0 = first, 1 = last), forth and back ``legs`` times.
+
+    Knots fall on whole episodes, so every leg is walked in full and the budget does not depend on K.
+    """
+    stops = len(positions) - 1
+    if legs < 1:
+        raise ValueError(f"legs = {legs}: expected at least 1")
+    route, places = [0], [float(positions[0])]
+    for leg in range(legs):
+        order = range(1, stops + 1) if leg % 2 == 0 else range(stops - 1, -1, -1)
+        for stop in order:
+            route.append(stop)
+            places.append(leg + (positions[stop] if leg % 2 == 0 else 1 - positions[stop]))
+    knots = [1 + round(place / legs * (episodes - 1)) for place in places]
+    if len(set(knots)) < len(knots):
+        enough = 1 + int(np.ceil(legs / np.diff(positions).min()))
+        raise ValueError(f"episodes = {episodes} is too few to walk {legs} legs: {enough} are enough")
+    return knots, route
+
+
+def between(first: CMDP, last: CMDP, weight: float) -> CMDP:
+    """(1 - weight) first + weight last, two models over the same successors."""
+    probability = _mix(weight, first.probability, last.probability)
+
+    def paid(one: str) -> Array:
+        total = _mix(weight, first.probability * getattr(first, one), last.probability * getattr(last, one))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(probability > 0, total / probability, 0.0)
+
+    return CMDP.sparse(
+        first.successors, probability, paid("reward_of"), paid("utility_of"), first.H, first.rho, first.mu0
+    )
+
+
+def _features(features: Array, model: CMDP) -> Array:
+    """phi(x,a) (S, A, d): known to a learner, and P, r, g are linear in them."""
+    phi = np.ascontiguousarray(features, dtype=float)
+    if phi.ndim != 3 or phi.shape[:2] != (model.S, model.A) or not np.isfinite(phi).all():
+        raise ValueError(f"features have shape {phi.shape}, expected finite (S, A, d) = ({model.S}, {model.A}, d)")
+    return phi
+
+
+def _mix(weight: float, first: Array, last: Array) -> Array:
+    return (1 - weight) * first + weight * last
+
+
+def _align(anchors: list[CMDP]) -> list[CMDP]:
+    """The same anchors over one common set of successor columns."""
+    if not anchors:
+        raise ValueError("a path needs at least one anchor")
+    first = anchors[0]
+    for number, anchor in enumerate(anchors):
+        for key in ("H", "S", "A", "rho"):
+            if getattr(anchor, key) != getattr(first, key):
+                raise ValueError(
+                    f"anchor {number} has {key} = {getattr(anchor, key)}, the first has {getattr(first, key)}"
+                )
+        if not np.array_equal(anchor.mu0, first.mu0):
+            raise ValueError(f"anchor {number} starts from another distribution mu0 than the first")
+    shared = all(np.array_equal(anchor.successors, first.successors) for anchor in anchors)
+    return anchors if shared else _rearranged(anchors)
+
+
+def _rearranged(anchors: list[CMDP]) -> list[CMDP]:
+    layers = max(anchor.layers for anchor in anchors)
+    kernels: list[Array] = []
+    rewards: list[Array] = []
+    utilities: list[Array] = []
+    for anchor in anchors:
+        shape = (layers, anchor.S, anchor.A, anchor.S)
+        dense = densify(anchor.successors, anchor.probability)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for paid, into in ((anchor.reward_of, rewards), (anchor.utility_of, utilities)):
+                mean = densify(anchor.successors, anchor.probability * paid) / dense
+                into.append(np.broadcast_to(np.where(dense > 0, mean, 0.0), shape))
+        kernels.append(np.broadcast_to(dense, shape))
+    successors = common_successors(kernels)
+
+    def columns(values: Array) -> Array:
+        return np.take_along_axis(values, successors.astype(np.int64), axis=3)
+
+    return [
+        CMDP.sparse(successors, columns(P), columns(r), columns(g), anchor.H, anchor.rho, anchor.mu0)
+        for P, r, g, anchor in zip(kernels, rewards, utilities, anchors, strict=True)
+    ]

@@ -1,0 +1,266 @@
+"""Backward induction in the model of one episode.
+
+    V_h(x) = sum_a pi_h(a|x) ( r_h(x,a) + sum_x' P_h(x'|x,a) V_{h+1}(x') ),        W_h(x) likewise with g,
+
+from V_{H+1} = W_{H+1} = 0 down to h = 1, then the mean over mu0. All kernels read a :class:`Model` and write into
+arrays of the caller. They visit only the states that some policy can be in at step h: nothing else can matter.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nscmdp.cmdp import CMDP, Array
+from nscmdp.drift import DriftingCMDP
+from nscmdp.kernels.jit import borrowed, expanded, inlined, jit
+
+TIE = 1e-12  # action values closer than this are the same
+
+
+class Reach(NamedTuple):
+    """Where a start from mu0 can lead, under any policy and any model of a path."""
+
+    states: NDArray[np.uint32]  # of step 0, of step 1, ...
+    steps: NDArray[np.int64]  # (H+1,): the states of step h are those from steps[h] to steps[h+1]
+    spans: NDArray[np.int64]  # (n,2): the stretches from one (layer,x) up to another that hold all of these
+
+
+class Model(NamedTuple):
+    """A CMDP as the kernels see it; ``layers`` is 1 where all steps share one layer, else H."""
+
+    successors: NDArray[np.uint32]  # (layers, S, A, M)
+    probability: Array  # (layers, S, A, M)
+    reward: Array  # (layers, S, A)
+    utility: Array  # (layers, S, A)
+    mu0: Array  # (S,)
+    horizon: int
+    reach: Reach
+
+
+class DriftArrays(NamedTuple):
+    """A path as the kernels see it."""
+
+    successors: NDArray[np.uint32]  # (layers, S, A, M)
+    probability: Array  # (anchors, layers S A M)
+    reward: Array  # (anchors, layers S A)
+    utility: Array  # (anchors, layers S A)
+    knots: NDArray[np.int64]
+    route: NDArray[np.int64]
+
+
+def model_of(cmdp: CMDP) -> Model:
+    reach = reach_of(cmdp.successors, cmdp.mu0, cmdp.H)
+    return Model(cmdp.successors, cmdp.probability, cmdp.reward, cmdp.utility, cmdp.mu0, cmdp.H, reach)
+
+
+def empty_model(env: DriftingCMDP) -> Model:
+    """Room for the model of any episode of a path."""
+    return Model(
+        env.successors,
+        np.empty(env.probability.shape[1:]),
+        np.empty(env.reward.shape[1:]),
+        np.empty(env.utility.shape[1:]),
+        env.mu0,
+        env.H,
+        reach_of(env.successors, env.mu0, env.H),
+    )
+
+
+def reach_of(successors: NDArray[np.uint32], mu0: Array, horizon: int) -> Reach:
+    """A successor counts whatever its probability: so does the induction, which multiplies by it."""
+    layers, states = successors.shape[:2]
+    reached, steps = np.empty(horizon * states, np.uint32), np.zeros(horizon + 1, np.int64)
+    follow_all(successors, mu0, reached, steps)
+    reached = reached[: steps[-1]]
+    layer = np.repeat(np.arange(horizon) % layers, np.diff(steps))
+    found = np.unique(layer * states + reached)
+    jumps = np.flatnonzero(np.diff(found) > 1)
+    firsts, lasts = found[np.concatenate([[0], jumps + 1])], found[np.concatenate([jumps, [-1]])]
+    return Reach(reached, steps, np.column_stack([firsts, lasts + 1]))
+
+
+def everywhere(horizon: int, states: int) -> Reach:
+    """Every state at every step, for a model with a layer a step that is yet to be filled."""
+    return Reach(
+        np.tile(np.arange(states, dtype=np.uint32), horizon),
+        np.arange(horizon + 1) * states,
+        np.array([[0, horizon * states]]),
+    )
+
+
+@jit
+def follow_all(successors, mu0, reached, steps):
+    layers, states, actions, columns = successors.shape
+    here = mu0 > 0.0
+    for h in range(len(steps) - 1):
+        layer, end = h % layers, steps[h]
+        there = np.zeros(states, np.bool_)
+        for x in range(states):
+            if here[x]:
+                reached[end] = x
+                end += 1
+                for a in range(actions):
+                    for i in range(columns):
+                        there[successors[layer, x, a, i]] = True
+        steps[h + 1], here = end, there
+
+
+def drift_of(env: DriftingCMDP) -> DriftArrays:
+    probability, reward, utility = (
+        values.reshape(len(env.anchors), -1) for values in (env.probability, env.reward, env.utility)
+    )
+    return DriftArrays(env.successors, probability, reward, utility, env.knots, env.route)
+
+
+@jit
+def find_leg(drift, k):
+    """(anchor at the start, anchor at the end, weight of the end) for episode k; :meth:`DriftingCMDP.leg`, compiled."""
+    knots = drift.knots
+    if len(knots) == 1:
+        return drift.route[0], drift.route[0], 0.0
+    here = min(max(np.searchsorted(knots, k, side="right") - 1, 0), len(knots) - 2)
+    weight = (k - knots[here]) / (knots[here + 1] - knots[here])
+    return drift.route[here], drift.route[here + 1], min(max(weight, 0.0), 1.0)
+
+
+@jit
+def mix(drift, k, model):
+    """Write the model of episode k, where it can be reached."""
+    start, end, weight = find_leg(drift, k)
+    _, _, actions, columns = model.successors.shape
+    _, probability, reward, utility = flat_rows(model)
+    for first, last in model.reach.spans:
+        blend(drift.probability, start, end, weight, first * actions * columns, last * actions * columns, probability)
+        blend(drift.reward, start, end, weight, first * actions, last * actions, reward)
+        blend(drift.utility, start, end, weight, first * actions, last * actions, utility)
+
+
+@jit
+def blend(anchors, start, end, weight, first, last, out):
+    here, there, mixed = anchors[start, first:last], anchors[end, first:last], out[first:last]
+    for i in range(len(mixed)):
+        mixed[i] = (1.0 - weight) * here[i] + weight * there[i]
+
+
+@jit
+def flat_rows(model):
+    """Successors, probabilities, rewards and utilities of all rows; see :func:`first_row` for their numbers."""
+    return model.successors.ravel(), model.probability.ravel(), model.reward.ravel(), model.utility.ravel()
+
+
+@inlined
+def first_row(model, h):
+    """The number of step h's first row; row (h,x,a) follows it by x A + a."""
+    layers, states, actions, _ = model.successors.shape
+    return 0 if layers == 1 else h * states * actions
+
+
+@inlined
+def look_ahead(rows, columns, row, later):
+    """Reward and utility of one row (h,x,a) and all that follows; ``later`` (S,2) holds V and W of the next step."""
+    successors, probability, reward, utility = rows
+    value, utility_value = reward[row], utility[row]
+    first = np.uint64(row * columns)  # unsigned: a signed index is tested for counting from the end
+    for i in range(first, first + np.uint64(columns)):
+        y = successors[i]
+        value += probability[i] * later[y, 0]
+        utility_value += probability[i] * later[y, 1]
+    return value, utility_value
+
+
+@inlined
+def reachable(model, h):
+    """The states that step h can be in."""
+    return model.reach.states[model.reach.steps[h] : model.reach.steps[h + 1]]
+
+
+@jit
+def start_values(model, values):
+    value, utility = 0.0, 0.0
+    for x in reachable(model, 0):
+        value += model.mu0[x] * values[x, 0]
+        utility += model.mu0[x] * values[x, 1]
+    return value, utility
+
+
+@jit
+def greedy(model, on_reward, on_utility, choice, values):
+    """Maximise on_reward V + on_utility W; ties go to the utility, or to the reward where on_reward is 0.
+
+    Writes the deterministic policy ``choice`` (H,S) and uses ``values`` (2,S,2); returns its V and W.
+    """
+    return choose(on_reward, on_utility, *borrowed((model, choice, values)))  # type: ignore[call-arg]
+
+
+@expanded
+def choose(on_reward, on_utility, model, choice, values):
+    _, _, actions, columns = model.successors.shape
+    rows = flat_rows(model)
+    values[model.horizon % 2] = 0.0
+    for h in range(model.horizon - 1, -1, -1):
+        row = first_row(model, h)
+        later, now = values[(h + 1) % 2], values[h % 2]
+        for x in reachable(model, h):
+            best, second, picked, value, utility_value = -np.inf, -np.inf, 0, 0.0, 0.0
+            for a in range(actions):
+                v, w = look_ahead(rows, columns, row + x * actions + a, later)
+                score = on_reward * v + on_utility * w
+                tiebreak = w if on_reward > 0.0 else v
+                if score > best + TIE or (score > best - TIE and tiebreak > second):
+                    best, second, picked, value, utility_value = max(score, best), tiebreak, a, v, w
+            choice[h, x] = picked
+            now[x, 0], now[x, 1] = value, utility_value
+    return start_values(model, values[0])
+
+
+@jit
+def follow(model, one, other, values, others):
+    """V and W of two deterministic policies (H,S), in one pass over the model: v, w, v', w'."""
+    return walk(*borrowed((model, one, other, values, others)))  # type: ignore[call-arg]
+
+
+@expanded
+def walk(model, one, other, values, others):
+    _, _, actions, columns = model.successors.shape
+    rows = flat_rows(model)
+    values[model.horizon % 2] = 0.0
+    others[model.horizon % 2] = 0.0
+    for h in range(model.horizon - 1, -1, -1):
+        row = first_row(model, h)
+        later, now = values[(h + 1) % 2], values[h % 2]
+        later_other, now_other = others[(h + 1) % 2], others[h % 2]
+        for x in reachable(model, h):
+            now[x, 0], now[x, 1] = look_ahead(rows, columns, row + x * actions + one[h, x], later)
+            now_other[x, 0], now_other[x, 1] = look_ahead(rows, columns, row + x * actions + other[h, x], later_other)
+    v, w = start_values(model, values[0])
+    v_other, w_other = start_values(model, others[0])
+    return v, w, v_other, w_other
+
+
+@jit
+def expect(model, policy, values):
+    """V and W of the stochastic policy ``policy`` (H,S,A)."""
+    _, _, actions, columns = model.successors.shape
+    rows = flat_rows(model)
+    values[model.horizon % 2] = 0.0
+    for h in range(model.horizon - 1, -1, -1):
+        row = first_row(model, h)
+        later, now = values[(h + 1) % 2], values[h % 2]
+        for x in reachable(model, h):
+            value, utility_value = 0.0, 0.0
+            for a in range(actions):
+                if policy[h, x, a] > 0.0:
+                    v, w = look_ahead(rows, columns, row + x * actions + a, later)
+                    value += policy[h, x, a] * v
+                    utility_value += policy[h, x, a] * w
+            now[x, 0], now[x, 1] = value, utility_value
+    return start_values(model, values[0])
+
+
+def evaluate(cmdp: CMDP, policy: Array) -> tuple[float, float]:
+    """Exact expected reward V and utility W of an episode under a policy (H,S,A)."""
+    expected = (cmdp.H, cmdp.S, cmdp.A)
+    if policy.shape != expected:
+        raise ValueError(f"the policy has shape {policy.shape}, expected (H, S, A) = {expected}")
+    return expect(model_of(cmdp), np.ascontiguousarray(policy, dtype=float), np.empty((2, cmdp.S, 2)))

@@ -1,0 +1,82 @@
+"""Which sources decide a result, and a hash of them.
+
+A module's result depends on its own file and on those of the package that it imports, directly or not. So an edit in
+one algorithm's file changes the hash of that algorithm's simulations and of nothing else. Files count by their syntax
+trees: comments and docstrings decide nothing. Compiled kernels, which every process looks for, count by bytes.
+"""
+
+import ast
+import hashlib
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+KERNELS = ("simulate.py", "optimum.py", "kernels/*.py", "algorithms/*.py")
+
+
+@cache
+def digest(*modules: str, beside: str = "") -> str:
+    """A hash of these modules ("nscmdp.simulate"), of all that they import from the package, and of one beside them.
+
+    That one counts by itself: what it imports of files and folders decides no number.
+    """
+    content, alone = hashlib.sha256(), {_file(beside)} - {None}
+    for file in sorted({file for module in modules for file in closure(module)} | alone):
+        content.update(f"{file.relative_to(PACKAGE).as_posix()}\0{_code(file)}\0".encode())
+    return content.hexdigest()[:16]
+
+
+def kernel_digest() -> str:
+    """Decides every compiled kernel."""
+    content = hashlib.sha256()
+    for file in sorted(file for pattern in KERNELS for file in PACKAGE.glob(pattern)):
+        content.update(f"{file.relative_to(PACKAGE).as_posix()}\0".encode() + file.read_bytes())
+    return content.hexdigest()[:16]
+
+
+def closure(module: str) -> frozenset[Path]:
+    """The files that a module of the package needs, its own included."""
+    found: set[Path] = set()
+    waiting = [module]
+    while waiting:
+        file = _file(waiting.pop())
+        if file is not None and file not in found:
+            found.add(file)
+            waiting += imports(file)
+    return frozenset(found)
+
+
+def imports(file: Path) -> list[str]:
+    """The names of the package that a file imports, wherever in it: modules, or what stands in them."""
+    names: list[str] = []
+    for node in ast.walk(_tree(file)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return [name for name in names if name.partition(".")[0] == PACKAGE.name]
+
+
+def _file(module: str) -> Path | None:
+    parts = module.split(".")[1:]
+    for candidate in (PACKAGE.joinpath(*parts).with_suffix(".py"), PACKAGE.joinpath(*parts, "__init__.py")):
+        if parts and candidate.is_file():
+            return candidate
+    return None
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@cache
+def _code(file: Path) -> str:
+    """The syntax tree without docstrings, as text."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
+            node.body = node.body[1:]
+    return ast.dump(tree)

@@ -1,0 +1,52 @@
+"""What a policy is measured by, beside the optimum of its own episode: the one place where these formulas stand.
+
+With V_k and W_k the exact value and utility of the policy of episode k, V*_k and lambda*_k the constrained optimum and
+its multiplier, per episode:
+
+    regret      V*_k - V_k                                  signed, as in the paper
+    violation   rho - W_k                                   signed, as in the paper
+    gap         (V*_k - V_k) + lambda*_k (rho - W_k)        the Lagrangian gap, never negative
+    positive_regret, positive_violation                     [V*_k - V_k]_+ and [rho - W_k]_+: nothing cancels
+
+An evaluated episode stands for ``weight`` episodes.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+OPTIMAL = ("optimal_value", "optimal_utility", "optimal_multiplier")
+MEASURES = ("regret", "positive_regret", "violation", "positive_violation", "gap")
+
+
+def compare(value: Array, utility_value: Array, optimum: Array, rho: float) -> dict[str, Array]:
+    """The measures of policies of value V and utility W, and the optima (n,3) of their episodes beside them."""
+    regret, violation = optimum[:, 0] - value, rho - utility_value
+    gap = regret + optimum[:, 2] * violation
+    measures = (regret, np.maximum(regret, 0.0), violation, np.maximum(violation, 0.0), gap)
+    return dict(zip(OPTIMAL, optimum.T, strict=True)) | dict(zip(MEASURES, measures, strict=True))
+
+
+def mean(values: ArrayLike, weight: ArrayLike) -> float:
+    """Per episode, over a run or a part of it."""
+    return float(np.average(values, weights=weight))
+
+
+def window_means(episodes: NDArray[np.int64], columns: dict[str, Array]) -> dict[str, Array]:
+    """Means per episode over windows of so many ``episodes``, of columns that hold every episode."""
+    starts = _starts(episodes)
+    return {name: np.add.reduceat(column, starts) / episodes for name, column in columns.items()}
+
+
+def window_least(episodes: NDArray[np.int64], column: Array) -> Array:
+    return np.minimum.reduceat(column, _starts(episodes))
+
+
+def window_middle(episodes: NDArray[np.int64]) -> Array:
+    """The episode in the middle of each window."""
+    return _starts(episodes) + (episodes + 1) / 2
+
+
+def _starts(episodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(episodes)[:-1]])

@@ -1,0 +1,1 @@
+"""What each notebook draws: one file per notebook, one function per figure."""

@@ -1,0 +1,142 @@
+"""What a simulation job does: a batch of seeds of some learners in all cases of an experiment.
+
+A result file has one row per run: a case of the experiment, a learner and a seed. A run that another file of the same
+folder already holds, made from the same specification, is taken from there: adding seeds or changing the batch size
+computes nothing twice.
+"""
+
+import hashlib
+import json
+import re
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nscmdp import __version__, algorithms, environments, simulate
+from nscmdp.drift import DriftingCMDP
+from nscmdp.metrics import Array
+from nscmdp.problem import DoesNotFit
+from nscmdp.randomness import parse_seeds
+from nscmdp.runs import files, optima
+from nscmdp.runs.records import SCHEMAS, record
+
+# What a log says of a run that came to its end.
+FINISHED = re.compile(r"(\S+) seed \d+: episode (\d+) of \2, ([\d.]+) s")
+
+
+def run_key(spec: dict[str, Any], learner: dict[str, Any], case: str) -> str:
+    """A hash of everything that decides a run but its seed; a tuned learner's factors are among it."""
+    shared = {key: spec[key] for key in ("evaluate_every", "windows", "keep")}
+    sources = spec["sources"][learner["algorithm"]]
+    decisive = {**shared, "case": spec["cases"][case], "learner": learner, "sources": sources, "version": __version__}
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def simulate_batch(
+    spec: dict[str, Any], seeds: list[int], output: Path, solved: Path | None = None, tuned: Sequence[Path] = ()
+) -> None:
+    """Simulate some seeds of every learner of a unit in every case.
+
+    Runs that are kept by windows need the optima of every episode (``solved``), learners of the setting "tuned" the file of the
+    tuning that chose their algorithm's factors.
+    """
+    chosen = chosen_factors(tuned)
+    known = _rows_elsewhere(output, seeds)
+    best = {} if solved is None else optima.by_case(solved)
+    rows = []
+    for case, made_from in spec["cases"].items():
+        env = optima.environment(made_from)
+        for name, planned in spec["learners"].items():
+            learner = with_chosen_factors(planned, chosen)
+            key = run_key(spec, learner, case)
+            for seed in seeds:
+                if (key, seed) in known:
+                    file, row = known[key, seed]
+                    print(f"{case} {name} seed {seed}: taken from {file.name}", file=sys.stderr)
+                else:
+                    row = _simulate(env, spec, learner, f"{case} {name}", seed, best.get(case))
+                rows.append({**row, "case": case, "learner": name, "key": key})
+    files.write(output, pa.Table.from_pylist(rows, schema=SCHEMAS[spec["keep"]]), files.provenance(spec))
+
+
+def chosen_factors(tuned: Sequence[Path]) -> dict[str, dict[str, float]]:
+    """By algorithm."""
+    if not tuned:
+        return {}
+    from nscmdp.runs import tuning  # with pandas: most jobs do without
+
+    return tuning.choices(tuned)
+
+
+def with_chosen_factors(learner: dict[str, Any], chosen: dict[str, dict[str, float]]) -> dict[str, Any]:
+    """A learner of the setting "tuned" as one of the setting "scaled"; any other as it is."""
+    if learner["setting"] != "tuned":
+        return learner
+    factors = {name: value * learner["times"][name] for name, value in chosen[learner["algorithm"]].items()}
+    rest = {key: value for key, value in learner.items() if key != "times"}
+    return {**rest, "setting": "scaled", "factors": factors}
+
+
+def _simulate(
+    env: DriftingCMDP, spec: dict[str, Any], learner: dict[str, Any], called: str, seed: int, best: Array | None
+) -> dict[str, Any]:
+    began = time.monotonic()
+    reported = [began]
+
+    def progress(episode: int) -> None:
+        """At most one line a second, and one at the end."""
+        now = time.monotonic()
+        if now - reported[0] > 1 or episode == env.episodes:
+            reported[0] = now
+            line = f"{called} seed {seed}: episode {episode} of {env.episodes}, {now - began:.2f} s"
+            print(line, file=sys.stderr, flush=True)
+
+    run = simulate.run(
+        env,
+        seed=seed,
+        evaluate_every=spec["evaluate_every"],
+        windows=spec["windows"],
+        solve=False,
+        progress=progress,
+        **learner,
+    )
+    return {"seed": seed, **record(run, env, spec["keep"], best)}
+
+
+def finished(logs: Path) -> Iterator[tuple[str, int, float]]:
+    """(learner, episodes, seconds) of every run that the logs below a folder tell of."""
+    for log in sorted(logs.rglob("*.log")):
+        for learner, episodes, seconds in FINISHED.findall(log.read_text(encoding="utf-8")):
+            yield learner, int(episodes), float(seconds)
+
+
+def _rows_elsewhere(output: Path, seeds: list[int]) -> dict[tuple[str, int], tuple[Path, dict[str, Any]]]:
+    """The runs of these seeds in sound files beside ``output``, by their key and seed."""
+    rows: dict[tuple[str, int], tuple[Path, dict[str, Any]]] = {}
+    for file in sorted(output.parent.glob("seeds=*.parquet")):
+        try:
+            if not set(parse_seeds(file.stem.removeprefix("seeds="))) & set(seeds):
+                continue  # of many files, few have to be read
+            table, _ = files.read(file)
+        except (files.Damaged, ValueError):
+            continue
+        if "key" in table.column_names:
+            rows |= {(row["key"], row["seed"]): (file, row) for row in table.to_pylist()}
+    return rows
+
+
+def compile_kernels(names: list[str]) -> None:
+    """Run every learner for a few episodes, with features and without, so that what it needs is compiled and kept."""
+    warnings.simplefilter("ignore", DoesNotFit)
+    tabular = environments.make("grid_world", 3, map="6x6", horizon=2, limit=2.0)
+    featured = environments.make("linear", 10, states=12, horizon=2)
+    for name in names:
+        began = time.monotonic()
+        for env in (tabular, featured):
+            simulate.run(env, name, algorithms.module(name).SETTINGS[0])
+        print(f"{name}: ready in {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)

@@ -1,0 +1,117 @@
+"""What a study shows: the roles that an experiment can have, the notebooks, and the figures that each of them draws.
+
+An experiment of a role is drawn by the notebooks that name the role. A notebook is executed where the roles that it
+needs are there; it draws the figures whose own roles are there.
+"""
+
+from typing import NamedTuple
+
+ROLES = {
+    "grid_world": "the paper's simulation: drawn in the grid-world figure, and the simulation's claim is judged on it",
+    "reading": "another reading of the paper's simulation: the claim is judged on it",
+    "growth": "regret, violation and gap against K and B, for the comparison table",
+    "assumed_budget": "what a wrongly assumed budget costs",
+    "linear": "linear CMDPs: growth of Algorithms 3 and 4 and the appendix's approach",
+    "controls": "Algorithm 1 crossed with Triple-Q, choice by choice, and controls",
+    "sensitivity": "multiples of the factors that tuning chose",
+    "switches": "what each switch of the ledger of deviations changes",
+}
+SIMULATIONS = ("grid_world", "reading")  # on these the simulation's claim is judged
+
+
+class Figure(NamedTuple):
+    name: str
+    caption: str
+    roles: tuple[str, ...]  # all are needed; "tuning" and "shown" stand for the configuration's lists of these
+
+
+class Notebook(NamedTuple):
+    name: str
+    figures: tuple[Figure, ...]
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """All that it draws where they are there."""
+        return tuple(dict.fromkeys(role for figure in self.figures for role in figure.roles))
+
+
+NOTEBOOKS = (
+    Notebook(
+        "grid_world",
+        (
+            Figure(
+                "grid_world",
+                "One row for each choice of constants: the printed formulas (literal), those of the authors' code for "
+                "the predecessor (authors), and factors chosen with equal effort for every learner on other seeds "
+                "(tuned).",
+                ("grid_world",),
+            ),
+        ),
+    ),
+    Notebook(
+        "replication",
+        (
+            Figure(
+                "claims",
+                "The simulation's claim in its parts, for every choice of constants and every reading: how many of "
+                "the seeds agree, and the verdict that follows.",
+                ("grid_world",),
+            ),
+            Figure(
+                "landscape",
+                "All candidates that tuning tried, and what a smaller effort would have found.",
+                ("tuning",),
+            ),
+            Figure(
+                "causes",
+                "What separates Algorithm 1 from Triple-Q: every difference switched by itself.",
+                ("controls",),
+            ),
+            Figure("sensitivity", "How much each factor matters around the chosen ones.", ("sensitivity",)),
+        ),
+    ),
+    Notebook(
+        "comparison_table",
+        (
+            Figure(
+                "growth",
+                "Gap and regret against K, violation per episode against K, gap against the budget B. Dotted: literal.",
+                ("growth",),
+            ),
+            Figure("assumed_budget", "What a wrongly assumed budget costs Algorithm 1.", ("assumed_budget",)),
+            Figure("arms", "What Exp3 chose for Algorithm 2, which does not know the budget.", ("growth",)),
+        ),
+    ),
+    Notebook(
+        "linear",
+        (
+            Figure(
+                "linear",
+                "Algorithm 3 in a drifting linear CMDP: literal beside scaled, with and without restarts.",
+                ("linear",),
+            ),
+            Figure("linear_arms", "What the bandit chose where the budget is not known.", ("linear",)),
+        ),
+    ),
+    Notebook(
+        "environments",
+        (
+            Figure(
+                "environments",
+                "How the environments drift, how much their constraint binds, and what can be earned.",
+                ("shown",),
+            ),
+        ),
+    ),
+)
+
+
+def drawn(present: set[str]) -> dict[str, list[Figure]]:
+    """The figures that each notebook draws where these roles are there; notebooks that draw none are left out."""
+    found = {one.name: [figure for figure in one.figures if {*figure.roles} <= present] for one in NOTEBOOKS}
+    return {name: figures for name, figures in found.items() if figures}
+
+
+def find(figure: str) -> tuple[str, Figure]:
+    """The notebook that draws a figure, and the figure."""
+    return next((one.name, drawn) for one in NOTEBOOKS for drawn in one.figures if drawn.name == figure)

@@ -1,0 +1,47 @@
+"""Where results lie below the results folder: every name of a file is made here.
+
+Names are made of anything that formats, Snakemake's wildcards among it: ``optima("{experiment}")``.
+"""
+
+CONFIG, CHECKSUMS = "config.json", "checksums.txt"
+PAGE, DEVIATIONS_PAGE = "index.html", "deviations.html"
+CLAIMS, ANSWER, DEVIATIONS = "claims.json", "answer.json", "deviations.md"
+TABLES = ("curves.parquet", "exact.parquet", "traces.parquet", "summary.csv")  # of every experiment
+COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv")
+RUNS = ("environments", "simulations", "tuning")  # the folders of what jobs compute
+NOT_RESULTS = ("logs", "benchmarks")  # they depend on clocks and machines
+
+
+def optima(name: object) -> str:
+    """Of an experiment or a tuning."""
+    return f"environments/{name}.parquet"
+
+
+def simulations(experiment: object, unit: object, seeds: object) -> str:
+    return f"simulations/{experiment}/{unit}/seeds={seeds}.parquet"
+
+
+def tuning(name: object, algorithm: object, episodes: object) -> str:
+    return f"tuning/{name}/{algorithm}/K={episodes}.parquet"
+
+
+def table(name: str, experiment: object = None) -> str:
+    """Of one experiment, or of all of them together."""
+    return f"tables/{name}" if experiment is None else f"tables/{experiment}/{name}"
+
+
+def figure(name: object, form: str = "svg") -> str:
+    return f"figures/{name}.{form}"
+
+
+def notebook(name: object, form: str = "ipynb") -> str:
+    return f"notebooks/{name}.{form}"
+
+
+def log(name: str) -> str:
+    """Of the job that makes the result ``name``."""
+    return f"logs/{name.rpartition('.')[0]}.log"
+
+
+def timing() -> str:
+    return "benchmarks/timing.csv"

@@ -1,0 +1,82 @@
+"""The answer in the README is made from numbers, and says what they say."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nscmdp.analysis import answer, claims
+
+ROOT = Path(__file__).parents[1]
+
+
+def cell(part, verdict, **changed):
+    row = {
+        "part": part,
+        "verdict": verdict,
+        "setting": "tuned",
+        "without_learning": False,
+        "lam": 0.52,
+        "cost": 4.2,
+        "limit": 5.0,
+        "map": "18x18",
+        "cost drift": "accumulates",
+        "location": "reached",
+        "switch": "none",
+    }
+    return row | changed
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    cells = [cell(part.name, "holds") for part in claims.PARTS]
+    cells += [cell(part.name, "does not hold", setting="literal", location="current") for part in claims.PARTS]
+    cells += [cell("C20e", "holds", without_learning=True, setting="authors", switch="goal")]
+    cells += [cell("C20e", "void", setting="authors", location="current")]
+    whole = {"holds_in": 1, "mixed_in": 0, "judged": 2, "void": 3, "cells": cells}
+    (tmp_path / "claims.json").write_text(json.dumps({"C20": whole}))
+    row = {"gap_slope_K": 0.78, "gap_slope_K_low": 0.7, "gap_slope_K_high": 0.8, "violation_per_episode": 0.01}
+    row |= {"largest_K": 262144, "theorem_from_K": 1e50, "algorithm": "nonstationary_triple_q"}
+    (tmp_path / "tables").mkdir()
+    pd.DataFrame([{**row, "setting": "tuned"}, {**row, "setting": "literal"}]).to_csv(
+        tmp_path / "tables/comparison.csv"
+    )
+    return answer.gather(tmp_path, ROOT / "workflow/deviations.yaml")
+
+
+def test_the_numbers_are_those_of_the_cells(numbers):
+    parts = {part["says"]: part for part in numbers["parts"]}
+    assert parts["RestartQ-UCB breaks the limit"] == {
+        "says": "RestartQ-UCB breaks the limit",
+        "holds": 2,
+        "judged": 3,
+        "without_learning": 1,
+    }
+    assert [one["setting"] for one in numbers["first_reading"]] == ["tuned"]
+    assert [one["algorithm"] for one in numbers["growth"]] == ["nonstationary_triple_q"]
+
+
+def test_the_lines_say_them(numbers):
+    lines = answer.lines(numbers)
+    assert len(lines) == 5
+    assert "holds in 1 of 2" in lines[0]
+    assert "is mixed in 0; 3 more are void" in lines[0]
+    assert "RestartQ-UCB breaks the limit in 2 of 3, 1 times without having learnt" in lines[1]
+    assert "52% with tuned constants at a cost of 4.20" in lines[2]
+    assert "K^0.78 [0.70, 0.80] (bound: K^(4/5)), and it breaks the constraint" in lines[3]
+    kept = json.loads(json.dumps(numbers))
+    kept["growth"][0]["violation_per_episode"] = -0.01
+    assert "and it keeps the constraint" in answer.lines(kept)[3]
+
+
+def test_the_readme_has_the_answer_of_the_committed_numbers():
+    numbers = json.loads((ROOT / "docs/answer.json").read_text())
+    text = (ROOT / "README.md").read_text()
+    assert answer.in_readme(text, numbers) == text, "run: make readme"
+    assert len(answer.lines(numbers)) == 5
+
+
+def test_a_readme_without_the_marks_is_refused():
+    with pytest.raises(ValueError, match="must have one line"):
+        answer.in_readme("# A project\n", {"C20": {}})

@@ -1,0 +1,148 @@
+"""What the replication notebook computes, on tables small enough to do by hand."""
+
+import itertools
+
+import pandas as pd
+import pytest
+
+from nscmdp.analysis import claims, replication
+
+PLACE = {"experiment": "one", "budget": "default", "episodes": 100}
+READING = {"map": "6x6", "cost drift": "off", "location": "reached", "switch": "none"}
+
+
+def c20(**verdicts):
+    """Claims of two parts in one environment, by choice of constants."""
+    cells = [
+        {**PLACE, **READING, "setting": setting, "part": part, "verdict": verdict, "agree": 3, "seeds": 4}
+        for setting, found in verdicts.items()
+        for part, verdict in zip(("C20a", "C20b"), found, strict=True)
+    ]
+    whole = [{**PLACE, "setting": setting, "verdict": claims.together(list(v))} for setting, v in verdicts.items()]
+    return {"cells": cells, "whole": whole}
+
+
+def test_the_whole_stands_beside_its_parts_with_the_same_reading():
+    rows = replication.grid(c20(tuned=(claims.HOLDS, claims.MIXED)))
+    assert list(rows["part"]) == ["C20a", "C20b", "C20"]
+    assert list(rows["verdict"]) == [claims.HOLDS, claims.MIXED, claims.MIXED]
+    assert set(rows["reading"]) == {"6x6: cost drift off, location reached"}
+
+
+def test_the_tally_leaves_void_cells_out():
+    rows = replication.grid(c20(tuned=(claims.HOLDS, claims.FAILS), literal=(claims.VOID, claims.VOID)))
+    tally = replication.tally(pd.concat([rows, rows[rows["part"] == "C20a"].assign(verdict=claims.HOLDS)]))
+    assert list(tally.index) == ["C20a", "C20b", "C20"]
+    assert list(tally["tuned"]) == ["2 of 2", "0 of 1", "0 of 1"]
+    assert list(tally["literal"]) == ["1 of 1", "void", "void"]
+
+
+def candidates(scores, chosen, episodes=10, utility=1.0):
+    numbers = range(len(scores))
+    facts = {"tuning": "t", "algorithm": "triple_q", "episodes": episodes, "decides": episodes == 10}
+    columns = {"candidate": numbers, "score": scores, "utility": utility, "reward": 1.0}
+    return pd.DataFrame({**columns, "chosen": [number == chosen for number in numbers]}).assign(**facts)
+
+
+def test_the_landscape_counts_candidates_that_meet_the_limit():
+    tried = candidates([3.0, 1.0, 2.0, 2.0], chosen=1, utility=[3.0, 3.5, 4.0, 1.0])
+    row = replication.landscape(tried, replication.Reference(5, 2.0, 1.0, 2.0, 0.0)).iloc[0]
+    assert row["meet the limit"] == 0.75  # a utility of at least 5 - 2
+    assert (row["cost"], row["score"]) == (1.5, 1.0)
+    assert row["within 10% after"] == 4  # of three, one time in four the best is missing: 1.25 on average
+
+
+def test_a_frozen_choice_is_measured_by_the_one_made_there():
+    tried = pd.concat([candidates([1.0, 2.0], chosen=0), candidates([3.0, 2.0], chosen=1, episodes=20)])
+    table = replication.frozen(tried).set_index("episodes")
+    assert list(table["frozen"]) == [0, 0]
+    assert list(table["chosen"]) == [0, 1]
+    assert list(table["ratio"]) == [1.0, 1.5]
+
+
+def test_means_weigh_episodes_and_price_the_violation():
+    exact = pd.DataFrame(
+        {
+            "learner": "a",
+            "seed": [0, 0, 1],
+            "weight": [1, 3, 4],
+            "value": [0.0, 4.0, 1.0],
+            "utility_value": [3.0, 3.0, 5.0],
+            "horizon": 5,
+            "optimal_multiplier": [0.5, 2.0, 0.5],
+            "positive_regret": [4.0, 0.0, 1.0],
+            "positive_violation": [1.0, 1.0, 0.0],
+        }
+    )
+    first, second = replication.means(exact).to_dict("records")
+    assert (first["reward"], first["cost"]) == (3.0, 2.0)
+    assert first["score"] == 1.0 + 4.0 * 1.0  # twice the largest multiplier, 2
+    assert (second["reward"], second["cost"], second["score"]) == (1.0, 0.0, 1.0)
+
+
+def crossing(seeds=(0, 1)):
+    """All crossings of Algorithm 1: a bump adds 2 to the reward, Triple-Q's eta takes 1 from the cost."""
+    rows = []
+    for levels in itertools.product(*replication.CROSSED.values()):
+        chosen = dict(zip(replication.CROSSED, levels, strict=True))
+        reward = 2.0 * (chosen["reset"] == "bump")
+        cost = -1.0 * (chosen["eta"] == "triple_q")
+        facts = {"algorithm": "nonstationary_triple_q", "no_btilde": False, "learner": ",".join(levels), **chosen}
+        rows += [{**facts, "seed": seed, "reward": reward + seed, "cost": cost + seed} for seed in seeds]
+    return pd.DataFrame(rows)
+
+
+def beside():
+    """Algorithm 1 without b~, and another algorithm."""
+    own = {factor: levels[0] for factor, levels in replication.CROSSED.items()}
+    without = {**own, "algorithm": "nonstationary_triple_q", "no_btilde": True, "learner": "without"}
+    other = {"algorithm": "triple_q", "learner": "other"}
+    return pd.DataFrame([{**one, "seed": 0, "reward": 9.0, "cost": 9.0} for one in (without, other)])
+
+
+def test_an_effect_is_that_of_its_factor_alone():
+    table = replication.effects(crossing()).set_index(["factor", "quantity"])
+    assert table.loc[("reset", "reward"), ["mean", "low", "high"]].tolist() == [2.0, 2.0, 2.0]
+    assert table.loc[("eta", "cost"), "mean"] == -1.0
+    assert table["mean"].abs().sum() == 3.0  # and nothing else has any
+
+
+def test_controls_are_kept_apart_from_the_crossings():
+    runs = pd.concat([crossing(), beside()], ignore_index=True)
+    assert replication.crossings(runs)["learner"].nunique() == 16
+    labels = list(replication.contrasts(runs)["label"].unique())
+    assert len(labels) == 3
+    assert "Algorithm 1:" in labels[0]
+    assert "Algorithm 1 without b~" in labels
+    alone = beside()
+    assert replication.crossings(alone).empty
+    assert len(replication.contrasts(alone)) == 2
+
+
+def swept():
+    multiples = [(1, 1, 1), (1, 3, 1), (3, 1, 1), (3, 3, 1), (1, 1, 0.3)]
+    names = ("eta", "frame", "bonus")
+    factors = [
+        {f"factor {name}": 0.7 * times for name, times in zip(names, chosen, strict=True)} for chosen in multiples
+    ]
+    facts = {"seed": 0, "reward": 1.0, "cost": 1.0, "score": 1.0}
+    return pd.DataFrame([{**facts, "learner": str(i), **row} for i, row in enumerate(factors)])
+
+
+def test_factors_become_multiples_of_the_chosen_ones():
+    times = replication.multiples(swept())
+    assert times[["eta", "frame", "bonus"]].to_numpy().tolist() == [
+        [1, 1, 1],
+        [1, 3, 1],
+        [3, 1, 1],
+        [3, 3, 1],
+        [1, 1, pytest.approx(0.3)],
+    ]
+    single = replication.alone(times)
+    assert single.groupby("factor")["multiple"].apply(sorted).to_dict() == {
+        "bonus": [0.3, 1.0],
+        "eta": [1.0, 3.0],
+        "frame": [1.0, 3.0],
+    }
+    assert replication.pair(times) == ["eta", "frame"]
+    assert replication.pair(times.drop(index=3)) == []
