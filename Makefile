@@ -5,7 +5,7 @@ SEARCH := $(CURDIR)/.venv/bin:$(PATH)
 IN_VENV := PATH="$(SEARCH)"
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SLURM := slurmctld slurmd slurm-client munge
-SNAKEMAKE := $(IN_VENV) snakemake --profile workflow/profiles/default --cores $(CORES)
+SNAKEMAKE := $(IN_VENV) snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := reproduce
 .PHONY: reproduce setup lock test test-all test-slurm lint format bench readme clean
@@ -31,9 +31,9 @@ lock:  ## pin again after a change in pyproject.toml (needs uv)
 	$(PYTHON) workflow/scripts/conda_environment.py
 
 test: setup  ## what every change must pass; under ten minutes on two cores
-	$(IN_VENV) python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder -m "not slow" $(ARGS)
+	$(IN_VENV) python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder -m "not slow and not release" $(ARGS)
 
-test-all: setup  ## the slow checks too
+test-all: setup  ## the slow checks and those of what is committed from a run, too
 	$(IN_VENV) python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-slurm: setup  ## on a real Slurm of two nodes on this machine: Debian or Ubuntu, as root or with sudo

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cases import Tables
+from nscmdp import simulate
 from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
 from nscmdp.algorithms._lsvi import FRAME, TARGET, CountingLSVI
 from nscmdp.algorithms._triple_q import EXPLORE, TripleQ
@@ -90,7 +91,8 @@ PARTS["drift"] = structure(pointers="probability reward utility knots route", wh
 PARTS["mixture"] = structure(pointers="falling rising trial values others")
 GAME = structure(
     parts="model drift",
-    pointers="outcomes start_threshold start_alias environment_draws learner_draws asked values reward utility chances scratch",
+    pointers="outcomes start_threshold start_alias environment_draws learner_draws asked values reward utility "
+    "chances scratch",
     wholes="first n evaluations episodes windows",
 )
 PARTS["inner"] = TRIPLE_Q = structure(
@@ -316,14 +318,10 @@ class InC:
             "scratch": np.empty((2, env.S, 2)),
         }
 
-    def play(self, first, environment_draws, learner_draws, asked, values, reward, utility) -> None:
-        varying = {
-            "first": first,
-            "environment_draws": environment_draws,
-            "learner_draws": learner_draws,
-            "asked": asked,
-            "values": values,
-        }
-        counted = {"n": len(environment_draws), "evaluations": len(asked), "windows": len(reward)}
-        game = filled(GAME, {**self.fixed, **varying, **counted, "reward": reward, "utility": utility})
-        self.function(ctypes.byref(game), ctypes.byref(self.state))
+    def game(self, first: int, draws: simulate.Draws, record: simulate.Record) -> ctypes.Structure:
+        drawn = {"environment_draws": draws.environment, "learner_draws": draws.learner}
+        counted = {"n": len(draws.learner), "evaluations": len(record.asked), "windows": len(record.reward)}
+        return filled(GAME, {**self.fixed, **drawn, **record._asdict(), **counted, "first": first})
+
+    def play(self, first: int, draws: simulate.Draws, record: simulate.Record) -> None:
+        self.function(ctypes.byref(self.game(first, draws, record)), ctypes.byref(self.state))

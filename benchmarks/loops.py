@@ -1,4 +1,4 @@
-"""The simulator's loop beside another: same tables, same environment_draws, same episodes.
+"""The simulator's loop beside another: same tables, same random numbers, same episodes.
 
 Random numbers are drawn beforehand and cost neither side anything; :func:`drawing` says what share of a run they
 take. In every repeat both sides must have earned the same in every episode that both played, and must have found the
@@ -24,7 +24,7 @@ CHUNKS = 8  # so many chunks of random numbers are drawn and used again and agai
 
 
 class Player(Protocol):
-    def play(self, first, environment_draws, learner_draws, asked, values, reward, utility) -> None:
+    def play(self, first: int, draws: simulate.Draws, record: simulate.Record) -> None:
         """Play the episodes first, first+1, ...; the arguments are those of :func:`nscmdp.simulate.play`."""
 
 
@@ -36,12 +36,16 @@ class Ours:
 
     def __init__(self, tables: Tables, learner: Any) -> None:
         env, drift, sampler = tables
-        self.state = drift, sampler, learner, empty_model(env)
-        self.episodes, self.scratch = env.episodes, np.empty((2, env.S, 2))
+        self.world, self.learner, self.episodes = simulate.World(drift, sampler), learner, env.episodes
+        self.room = simulate.Room(empty_model(env), np.empty((2, env.S, 2)))
 
-    def play(self, first, environment_draws, learner_draws, asked, values, reward, utility) -> None:
-        earned = reward, utility, np.empty(len(reward)), values
-        simulate.play(*self.state, first, environment_draws, learner_draws, asked, self.episodes, *earned, self.scratch)
+    def play(self, first: int, draws: simulate.Draws, record: simulate.Record) -> None:
+        simulate.play(self.world, self.learner, draws, record, self.room, first, self.episodes)
+
+
+def streams() -> tuple[np.random.Generator, np.random.Generator]:
+    """Of the environment and of the learner."""
+    return stream("benchmarks", "environment"), stream("benchmarks", "learner")
 
 
 class Loop:
@@ -52,12 +56,10 @@ class Loop:
         self.problem, self.tables = Problem.of(self.env), Tables.of(self.env)
         steps = min(simulate.CHUNK_STEPS, case.episodes * self.env.H)
         self.chunk = max(1, steps // self.env.H)
-        environment_draws, learner_draws = (
-            stream("benchmarks", "environment_draws"),
-            stream("benchmarks", "learner_draws"),
-        )
-        self.environment_draws = environment_draws.random((CHUNKS, self.chunk, 1 + 2 * self.env.H))
-        self.learner_draws = learner_draws.random((CHUNKS, self.chunk, 1 + self.env.H))
+        environment, learner = streams()
+        environment_draws = environment.random((CHUNKS, self.chunk, 1 + 2 * self.env.H))
+        learner_draws = learner.random((CHUNKS, self.chunk, 1 + self.env.H))
+        self.draws = list(map(simulate.Draws, environment_draws, learner_draws))
 
     def turn(self, player: Players, theirs: int) -> tuple[float, float]:
         """One repeat: seconds a step of our loop and of theirs, which plays the first ``theirs`` episodes alone."""
@@ -77,25 +79,15 @@ class Side:
 
     def __init__(self, player: Players, loop: Loop, episodes: int) -> None:
         asked = np.arange(1, episodes + 1 if loop.case.evaluated else 1)
-        self.reward, self.utility = np.zeros((2, loop.env.episodes))
+        self.reward, self.utility, dual = np.zeros((3, loop.env.episodes))
         self.values = np.zeros((len(asked), 2))
         playing = player(loop.tables, loop.case.learner(loop.problem))
         self.pieces = []
         for number, start in enumerate(range(0, episodes, loop.chunk)):
             end = min(start + loop.chunk, episodes)
-            environment_draws, learner_draws = (
-                numbers[number % CHUNKS, : end - start] for numbers in (loop.environment_draws, loop.learner_draws)
-            )
-            work = (
-                start + 1,
-                environment_draws,
-                learner_draws,
-                asked[start:end],
-                self.values[start:end],
-                self.reward,
-                self.utility,
-            )
-            self.pieces.append(partial(playing.play, *work))
+            draws = simulate.Draws(*(numbers[: end - start] for numbers in loop.draws[number % CHUNKS]))
+            record = simulate.Record(self.reward, self.utility, dual, asked[start:end], self.values[start:end])
+            self.pieces.append(partial(playing.play, start + 1, draws, record))
 
 
 def beside(case: Case, against: str, player: Players, repeats: int, theirs: int | None = None) -> Comparison:
@@ -113,14 +105,11 @@ def drawing(case: Case, repeats: int) -> float:
     chunk = max(1, simulate.CHUNK_STEPS // env.H)
 
     def draw() -> None:
-        environment_draws, learner_draws = (
-            stream("benchmarks", "environment_draws"),
-            stream("benchmarks", "learner_draws"),
-        )
+        environment, learner = streams()
         for first in range(1, env.episodes + 1, chunk):
             n = min(chunk, env.episodes + 1 - first)
-            environment_draws.random((n, 1 + 2 * env.H))
-            learner_draws.random((n, 1 + env.H))
+            environment.random((n, 1 + 2 * env.H))
+            learner.random((n, 1 + env.H))
 
     run()
     taken = np.array([(seconds(draw), seconds(run)) for _ in range(repeats)])

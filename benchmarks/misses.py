@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks import c_loop
 from benchmarks.cases import Case
 from benchmarks.loops import Loop
+from nscmdp import simulate
 
 CACHES = ("--D1=32768,8,64", "--LL=524288,8,64")
 ALIGN = 64
@@ -58,17 +59,14 @@ def watched(program: Path, image: Path, episodes: int) -> np.ndarray:
     return np.array([int(line[1].replace(",", "")) for line in lines if line])
 
 
+def in_all() -> simulate.Record:
+    """Room for what all episodes together earn; no policy is evaluated."""
+    return simulate.Record(*np.zeros((3, 1)), np.empty(0, np.int64), np.empty((0, 2)))
+
+
 def write_image(loop: Loop, file: Path) -> None:
     """The game and the learner, with all arrays that they point to, as ``play_image.c`` reads them."""
     side = c_loop.InC(loop.tables, loop.case.learner(loop.problem))
-    nothing = {"asked": np.empty(0, np.int64), "values": np.empty((0, 2)), "evaluations": 0}
-    earned = {"reward": np.zeros(1), "utility": np.zeros(1), "windows": 1}
-    played = {
-        "first": 1,
-        "n": loop.chunk,
-        "environment_draws": loop.environment_draws[0],
-        "learner_draws": loop.learner_draws[0],
-    }
     content, places = bytearray(), list[int]()
 
     def append(data: bytes) -> int:
@@ -90,7 +88,7 @@ def write_image(loop: Loop, file: Path) -> None:
             elif isinstance(value, ctypes.Structure):
                 point(value, where)
 
-    game = place(c_loop.filled(c_loop.GAME, {**side.fixed, **nothing, **earned, **played}))
+    game = place(side.game(1, loop.draws[0], in_all()))
     learner = place(side.state)
     content.extend(bytes(-len(content) % ALIGN))
     header = np.array([len(content), len(places), game, learner, *places], np.int64)

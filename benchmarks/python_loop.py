@@ -33,12 +33,12 @@ class InPython:
         self.env, self.sampler = tables.env, tables.sampler
         self.agent = AGENTS[type(learner)](learner, tables.env)
 
-    def play(self, first, environment_draws, learner_draws, asked, values, reward, utility):
-        for k in range(first, first + len(environment_draws)):
-            earned, useful = self.episode(k, environment_draws[k - first], learner_draws[k - first])
-            window = (k - 1) * len(reward) // self.env.episodes
-            reward[window] += earned
-            utility[window] += useful
+    def play(self, first, draws, record):
+        for k in range(first, first + len(draws.learner)):
+            reward, utility = self.episode(k, draws.environment[k - first], draws.learner[k - first])
+            window = (k - 1) * len(record.reward) // self.env.episodes
+            record.reward[window] += reward
+            record.utility[window] += utility
 
     def episode(self, k, environment_draws, learner_draws):
         agent, horizon = self.agent, self.env.H

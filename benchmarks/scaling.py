@@ -82,7 +82,7 @@ def measure(quick: bool, repeats: int) -> Iterator[Point]:
 
 def draw(points: list[Point], misses: list[Misses], stem: Path) -> None:
     """A panel an axis, both scales logarithmic, and one of the misses where they were counted."""
-    style.style()
+    style.apply()
     figure, grid = plt.subplots(2, 4, figsize=(11, 5))
     panels = list(grid.flat)
     for axis, ax in zip(AXES, panels, strict=False):

@@ -1,7 +1,12 @@
 """Examples drawn by hypothesis are the same in every run; compiling a kernel may take longer than its deadline."""
 
+import os
+
 import pytest
 from hypothesis import settings
+
+# Tests run beside each other, on matrices so small that threads of the linear algebra only wait for one another.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("nscmdp", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("nscmdp")

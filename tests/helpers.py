@@ -3,12 +3,15 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 
 from nscmdp import budget
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.sampling import sampler_of
 from nscmdp.randomness import stream
+from nscmdp.report import page
+from nscmdp.study import catalogue, layout
 
 
 def random_arrays(rng, H, S, A, *, sparsity=0.0, rounding=0.0, same_for_all_h=False):
@@ -96,6 +99,12 @@ def evaluate(cmdp, policy):
     return float(cmdp.mu0 @ V), float(cmdp.mu0 @ W)
 
 
+def gaps(env, run):
+    """The Lagrangian gap of every evaluated episode: V* - V + lambda* (rho - W)."""
+    value, _, multiplier = run.optimum.T
+    return value - run.value + multiplier * (env.rho - run.utility_value)
+
+
 def random_policy(rng, cmdp):
     return rng.dirichlet(np.full(cmdp.A, 0.5), size=(cmdp.H, cmdp.S))
 
@@ -117,7 +126,7 @@ def variation_by_definition(env, first=1, last=None):
 
 
 class World:
-    """The environment as a learner meets it, in plain Python: the same environment_draws, one episode after the other."""
+    """The environment as a learner meets it, in plain Python: the same random numbers, one episode after the other."""
 
     def __init__(self, env, seed):
         self.env, self.tables = env, sampler_of(env)
@@ -147,9 +156,37 @@ class World:
 def facts(env):
     """The sizes and budgets that the formulas ask for.
 
-    The budgets agree with the definition, but are taken to the last bit from the package: on a map many actions are
-    utility_value the same up to rounding, and another last bit of eta decides between them another way.
+    The budgets agree with the definition, but are taken to the last bit from the package: on a map many actions have
+    the same value up to rounding, and another last bit of eta decides between them another way.
     """
     B_r, B_g, B_p = budget.variation(env)
     np.testing.assert_allclose((B_r, B_g, B_p), variation_by_definition(env), rtol=1e-9, atol=1e-12)
     return SimpleNamespace(S=env.S, A=env.A, H=env.H, K=env.episodes, B=max(1.0, B_r + B_g + B_p), B_r=B_r, B_p=B_p)
+
+
+SUMMARY = {
+    "reading": "default", "budget": "default", "episodes": 100, "learner": "triple_q.literal", "algorithm": "triple_q",
+    "setting": "literal", "B": 2.0, "rho": 20.0, "horizon": 25, "seeds": 3, "optimal_value": 8.0,
+}  # fmt: skip
+
+
+def summary(folder, name, **changed):
+    """The summary of an experiment with one learner, which breaks the limit by 1."""
+    cells = {
+        f"last_{key}{end}": value
+        for key, value in (("value", 7.0), ("utility", 19.0), ("regret", 1.0), ("violation", 1.0), ("gap", 2.0))
+        for end in ("", "_low", "_high")
+    }
+    target = folder / "tables" / name
+    target.mkdir(parents=True)
+    pd.DataFrame([{"experiment": name, **SUMMARY, **cells, **changed}]).to_csv(target / "summary.csv", index=False)
+
+
+def page_of(folder, *experiments, figures=()):
+    """The page of a plan with these experiments and figures."""
+    drawn = {"a notebook": [catalogue.find(name)[1] for name in figures]}
+    names = [layout.table("summary.csv", name) for name in experiments]
+    plan = SimpleNamespace(notebooks=drawn, experiments=list(experiments), judged=list, files=lambda: names)
+    (folder / layout.DEVIATIONS).write_text("# None")
+    page.write(plan, folder)
+    return (folder / layout.PAGE).read_text()

@@ -2,9 +2,8 @@
 
 import subprocess
 
-import numpy as np
 import pytest
-from benchmarks import c_loop, cases, misses, timing
+from benchmarks import c_loop, cases, misses, scaling, timing
 from benchmarks.cases import Case
 from benchmarks.loops import Loop, Ours
 from benchmarks.python_loop import InPython
@@ -51,9 +50,9 @@ def test_the_direct_form_of_the_linear_learner_earns_the_same():
 
 
 class Generous(Ours):
-    def play(self, first, environment_draws, learner_draws, asked, values, reward, utility):
-        super().play(first, environment_draws, learner_draws, asked, values, reward, utility)
-        reward[first - 1] += 1e-6
+    def play(self, first, draws, record):
+        super().play(first, draws, record)
+        record.reward[first - 1] += 1e-6
 
 
 def test_a_loop_that_earns_something_else_stops_the_comparison():
@@ -67,11 +66,9 @@ def test_a_game_in_a_file_is_played_as_the_game_itself(tmp_path):
     misses.write_image(loop, tmp_path / "image")
     c_loop.compile_c(tmp_path / "play", str(c_loop.SOURCES / "main/play_image.c"), str(c_loop.SOURCES / "triple_q.c"))
     printed = subprocess.run([tmp_path / "play", tmp_path / "image", "50"], capture_output=True, check=True).stdout
-    reward, utility = np.zeros((2, 1))
-    nothing = np.empty(0, np.int64), np.empty((0, 2))
-    playing = c_loop.InC(loop.tables, loop.case.learner(loop.problem))
-    playing.play(1, loop.environment_draws[0], loop.learner_draws[0], *nothing, reward, utility)
-    assert float(printed) == reward[0] > 0
+    record = misses.in_all()
+    c_loop.InC(loop.tables, loop.case.learner(loop.problem)).play(1, loop.draws[0], record)
+    assert float(printed) == record.reward[0] > 0
 
 
 def test_both_sides_take_turns():
@@ -85,3 +82,13 @@ def test_the_ratio_is_that_of_the_medians():
     row = timing.compared("a case", "C", [(1.0, 2.0), (3.0, 4.0), (20.0, 5.0)])
     assert (row.ours, row.theirs, row.ratio) == (3.0, 4.0, 0.75)
     assert row.spread == pytest.approx((0.75 + 4.0) / 2 - (0.5 + 0.75) / 2)
+
+
+def test_a_point_of_every_axis_and_its_misses_are_drawn(tmp_path):
+    points = [scaling.Point(axis, x, scaling.OURS, 1e-8 * x, 1e-9) for axis in scaling.AXES for x in (4.0, 9.0)]
+    counted = [misses.Misses(world, 36, 20.0, 2.0, 0.1) for world in ("grid world", "scattered")]
+    scaling.draw(points, counted, tmp_path / "scaling")
+    drawn = (tmp_path / "scaling.svg").read_text()
+    assert (tmp_path / "scaling.png").stat().st_size > 0
+    for label in (*scaling.AXES.values(), "cache misses a step"):
+        assert f"<!-- {label} -->" in drawn

@@ -74,7 +74,7 @@ def test_the_policy_keeps_the_constraint_and_attains_the_dual(name):
 
 
 @pytest.mark.parametrize("name", ["plain", "sparse", "one model for all steps"])
-def test_the_linear_programs_policy_is_worth_its_value(name):
+def test_the_linear_programs_policy_has_its_value(name):
     for cmdp in family(name):
         found = optimum.linear_program(cmdp)
         value, utility = evaluate(cmdp, found.policy)

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,22 @@ import yaml
 ROOT = Path(__file__).parent.parent
 
 
-def snakemake(folder, *arguments, check=True, cores=2):
-    """Run the pipeline of a copy of the project, with that copy's own package."""
+def python(folder, *arguments):
+    """Run a module with the package of a copy of the project."""
     environment = os.environ | {
         "PYTHONPATH": str(folder / "src"),
         "PATH": os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
     }
-    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def nscmdp(folder, *arguments):
+    return python(folder, "nscmdp", *arguments)
+
+
+def snakemake(folder, *arguments, check=True, cores=2):
+    done = python(folder, "snakemake", "--cores", str(cores), *arguments)
     if check and done.returncode != 0:
         logs = "\n".join(log.read_text() for log in folder.glob("*/logs/**/*.log"))
         raise AssertionError(f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\n{logs[-4000:]}")
@@ -88,16 +97,36 @@ def test_a_second_run_from_scratch_on_other_cores_in_other_batches_gives_the_sam
     assert len(hashes(project / "results")) >= 8
 
 
+@contextmanager
+def edited(file, old, new):
+    before = file.read_text()
+    assert before.count(old) == 1
+    file.write_text(before.replace(old, new))
+    try:
+        yield
+    finally:
+        file.write_text(before)
+
+
 def test_editing_an_algorithm_reruns_its_simulations_alone(project):
     assert planned(project) == set()
     file = project / "src/nscmdp/algorithms/triple_q.py"
-    before = file.read_text()
-    file.write_text(before + "\n# a change\n")
-    try:
-        learners = planned(project)
-    finally:
-        file.write_text(before)
-    assert learners == {"triple_q"}
+    with edited(file, "TITLE = ", "# a comment decides nothing\nTITLE = "):
+        assert planned(project) == set()
+    with edited(file, "chi = K**0.2", "chi = 2 * K**0.2"):
+        assert planned(project) == {"triple_q"}
+
+
+def test_editing_the_formula_of_the_gap_reruns_what_was_measured_by_it(project):
+    """Every run: those kept by windows hold the gap, the others are compared by the same module."""
+    units = {file.parent.name for file in project.glob("results/simulations/*/*/*.parquet")}
+    formula = "gap = regret + optimum[:, 2] * violated"
+    with edited(project / "src/nscmdp/metrics.py", formula, formula.replace("+", "-")):
+        assert planned(project) == units
+        audit = nscmdp(project, "check", "results")
+        assert audit.returncode == 1
+        assert audit.stdout.count("it was made from another specification (sources)") >= len(units)
+    assert nscmdp(project, "check", "results").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The files around the package agree with each other."""
 
-import ast
 import json
 import re
 import subprocess
@@ -8,10 +7,10 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 import nscmdp
-from nscmdp.kernels import sources
 from nscmdp.study import plan
 
 ROOT = Path(__file__).parent.parent
@@ -42,16 +41,28 @@ def test_the_lock_names_no_address():
     assert not re.search(r"https?://|--index|--find-links|file:", (ROOT / "requirements.lock").read_text())
 
 
-def test_the_conda_environment_has_the_pins_of_the_lock():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
-    python, pip, options = environment["dependencies"]
-    *pins, package = options["pip"]
-    assert (python, pip, package) == (f"python {PROJECT['requires-python']}", "pip", "--editable .")
-    found = [re.match(r"([^=]+)==([^ ;]+)", pin).groups() for pin in pins]
-    assert {name.lower() for name, _ in found} == names(PROJECT["dependencies"]) | names(
-        PROJECT["optional-dependencies"]["dev"]
-    )
+@pytest.mark.parametrize(
+    ("file", "extra", "package"),
+    [
+        ("environment.yml", PROJECT["optional-dependencies"]["dev"], ["--editable ."]),
+        ("workflow/envs/nscmdp.yml", [], []),  # Snakemake copies it elsewhere: its script installs the package
+    ],
+)
+def test_the_conda_environments_have_the_pins_of_the_lock(file, extra, package):
+    python, pip, options = yaml.safe_load((ROOT / file).read_text())["dependencies"]
+    pins = [re.match(r"([^=]+)==([^ ;]+)", pin) for pin in options["pip"]]
+    assert (python, pip) == (f"python {PROJECT['requires-python']}", "pip")
+    assert [text for text, pin in zip(options["pip"], pins, strict=True) if pin is None] == package
+    found = [pin.groups() for pin in pins if pin]
+    assert {name.lower() for name, _ in found} == names(PROJECT["dependencies"]) | names(extra)
     assert all(version in locked()[name.lower()] for name, version in found)
+
+
+def test_every_rule_has_the_environment_that_snakemake_can_make():
+    assert (ROOT / "workflow/envs/nscmdp.post-deploy.sh").is_file()
+    for file in (ROOT / "workflow/rules").glob("*.smk"):
+        text = file.read_text()
+        assert set(re.findall(r"conda:\s+(\S+)", text)) <= {'"../envs/nscmdp.yml"'}
 
 
 def test_the_version_is_said_once():
@@ -92,15 +103,3 @@ def test_the_command_line_is_there_both_ways():
     for command in ([str(Path(sys.executable).with_name("nscmdp"))], [sys.executable, "-m", "nscmdp"]):
         done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
         assert "simulate" in done.stdout
-
-
-def test_the_pattern_for_imports_finds_what_a_parser_finds():
-    """Results are made anew when a source that they depend on changes: no import may be overlooked."""
-    for file in sources.PACKAGE.rglob("*.py"):
-        names = set()
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import):
-                names |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        assert set(sources._imports(file)) == {name for name in names if name.startswith("nscmdp")}, file

@@ -6,9 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_page import summary
 
-from nscmdp.report import page
+from helpers import page_of, summary
 from nscmdp.study import config, plan
 
 ROOT = Path(__file__).parent.parent
@@ -102,21 +101,20 @@ def test_options_cannot_leave_their_place_in_a_name():
     chosen = {
         "name": "small",
         "environment": {"name": "grid_world", "map": "6x6"},
-        "budgets": [{"map": "../../$(touch pwned)'"}],
+        "readings": [{"map": "../../$(touch pwned)'"}],
         "episodes": [8],
         "seeds": 1,
         "learners": [{"algorithm": "uniform", "setting": "literal"}],
     }
     (case,) = plan.make({"experiments": [chosen]}).cases
-    assert re.fullmatch(r"[\w.=-]+/K=8", case.name)
+    assert re.fullmatch(r"[\w.=-]+/default/K=8", case.name)
     assert "/../" not in f"/{case.name}/"
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)<", "a'onclick='x", 'a"onclick="x', "a&lt;b"])
 def test_names_of_files_are_escaped_on_the_page(tmp_path, name):
     summary(tmp_path, name)
-    page.write(tmp_path)
-    text = (tmp_path / "index.html").read_text()
+    text = page_of(tmp_path, name)
     assert name not in text
     assert "<script" not in text
 

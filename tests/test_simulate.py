@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from helpers import random_path
+from helpers import gaps, random_path
 from nscmdp import algorithms, environments, optimum, simulate
 from nscmdp.cmdp import CMDP
 from nscmdp.randomness import checkpoints, stratum_lengths
@@ -42,8 +42,7 @@ def test_regret_violation_and_gap_are_sums_over_episodes(env):
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
 def test_the_lagrangian_gap_is_never_negative_on_the_map(grid, name, setting):
     run = simulate.run(grid, name, setting, seed=1)
-    gap = run.regret + run.optimum[:, 2] * run.violation
-    assert gap.min() >= -1e-9 * (1 + run.optimum[:, 2].max())
+    assert gaps(grid, run).min() >= -1e-9 * (1 + run.optimum[:, 2].max())
 
 
 def jump(at, episodes):
@@ -73,7 +72,7 @@ def test_a_restart_does_not_touch_the_environments_clock(name, frame):
 
 
 def indifferent():
-    """Actions change nothing, so what an episode pays is environment_draws alone."""
+    """Actions change nothing, so what an episode pays is chance alone."""
     rng = np.random.default_rng(31)
 
     def model():
@@ -85,7 +84,7 @@ def indifferent():
 
 
 @pytest.mark.usefixtures("a_window_for_each_episode")
-def test_all_learners_face_the_same_luck():
+def test_all_learners_face_the_same_environment_draws():
     env = indifferent()
     runs = [simulate.run(env, name, setting, seed=4, solve=False) for name, setting in SETTINGS]
     for run in runs[1:]:
@@ -111,7 +110,7 @@ def test_all_learners_start_from_the_same_states():
         np.testing.assert_array_equal(run.reward, runs[0].reward)
 
 
-def test_the_environments_seed_is_part_of_its_luck():
+def test_the_environments_seed_decides_its_draws():
     model = indifferent().anchors
     one, other = (environments.path(model, [1, 100], name="indifferent", seed=seed) for seed in (0, 1))
     runs = [simulate.run(env, "uniform", seed=4, solve=False) for env in (one, other)]
@@ -161,12 +160,11 @@ def test_nothing_is_evaluated_where_nothing_is_asked_for(env):
     np.testing.assert_array_equal(quiet.reward, loud.reward)
 
 
-def test_regret_of_a_run_without_the_optimum_is_refused(env):
+def test_measures_of_a_run_without_the_optimum_are_refused(env):
     run = simulate.run(env, "uniform", solve=False)
-    for sums in ("regret", "gap", "positive_regret"):
+    for sums in ("regret", "violation", "gap", "positive_regret", "positive_violation", "measures"):
         with pytest.raises(ValueError, match="without the optimum"):
             getattr(run, sums)
-    np.testing.assert_allclose(run.violation, np.cumsum(env.rho - run.utility_value))
 
 
 def test_evaluating_every_zero_episodes_is_refused(env):

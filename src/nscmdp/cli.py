@@ -1,10 +1,23 @@
-"""The command line: what the pipeline's rules call, and what a person may call by hand."""
+"""The command line: what a person may call by hand, and what the pipeline's rules call."""
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
+
+# What needs a results folder alone: the module whose ``write(plan, folder)`` does it.
+STEPS = {
+    "tuned": ("analysis.tuned", "tabulate all candidates of all tunings"),
+    "environments": ("analysis.description", "tabulate the environments that are to be shown"),
+    "comparison": ("analysis.comparison", "make the comparison table"),
+    "timing": ("analysis.timing", "gather from the logs how long episodes took"),
+    "claims": ("analysis.claims", "judge the paper's claims"),
+    "answer": ("analysis.answer", "gather the numbers behind the answer"),
+    "deviations": ("analysis.deviations", "write the ledger of deviations with the effects of its switches"),
+    "page": ("report.page", "write the page that shows the results"),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,28 +50,26 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", metavar="")
 
-    def command(name: str, run, help: str) -> argparse.ArgumentParser:
+    def command(name: str, run: Callable, help: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help)
         sub.set_defaults(run=run)
         return sub
-
-    def specification(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("specification", type=_json, help="JSON, as the pipeline plans it")
-        sub.add_argument("--output", type=Path, required=True)
 
     def environment(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("environment")
         sub.add_argument("--episodes", type=int, default=10_000)
         sub.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the environment")
 
-    def ledger(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("--ledger", type=Path, default=Path("workflow/deviations.yaml"))
+    def job(name: str, run: Callable, help: str) -> argparse.ArgumentParser:
+        sub = command(name, run, help)
+        sub.add_argument("specification", type=_json, help="JSON, as the pipeline plans it")
         sub.add_argument("--output", type=Path, required=True)
+        return sub
 
     sub = command("describe", _describe, "print an environment's sizes, budgets and how much its constraint binds")
     environment(sub)
 
-    sub = command("try", _try, "run one learner on one environment and print what it is utility_value")
+    sub = command("try", _try, "run one learner on one environment and print its regret, violation and gap")
     environment(sub)
     sub.add_argument("algorithm")
     sub.add_argument("--setting", default="scaled")
@@ -67,47 +78,37 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("validate", _validate, "check a configuration file")
     sub.add_argument("file", type=Path)
 
+    sub = command("check", _check, "audit a finished run: is all there, sound, as planned, by these sources?")
+    sub.add_argument("results", type=Path)
+
     sub = command("schema", _schema, "write the JSON schema of the configuration")
-    sub.add_argument("--output", type=Path, required=True)
-
-    sub = command("compile", _compile, "compile the kernels of some algorithms, or of all")
-    sub.add_argument("algorithms", nargs="*")
-
-    sub = command("simulate", _simulate, "simulate a batch of seeds")
-    specification(sub)
-    sub.add_argument("--seeds", type=_seeds, required=True, help="0-4 or 0,2,7")
-    sub.add_argument("--optima", type=Path, nargs="?", help="of the environment, for runs kept by windows")
-
-    sub.add_argument("--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors")
-
-    sub = command("tune", _tune, "score candidates for an algorithm's factors")
-    specification(sub)
-    sub.add_argument("--optima", type=Path, required=True, help="of the environment")
-
-    specification(command("optimum", _optimum, "solve the optima of an environment"))
-
-    sub = command("tables", _tables, "make the tables of an experiment")
-    sub.add_argument("config", type=_json, help="JSON of a configuration that holds the experiment")
-    sub.add_argument("--experiment", required=True)
-    sub.add_argument("--output", type=Path, required=True, help="a folder")
-
-    sub = command("tuned", _tuned, "tabulate all candidates of all tunings")
-    sub.add_argument("config", type=_json, help="JSON of a configuration")
-    sub.add_argument("--output", type=Path, required=True)
-
-    sub = command("claims", _claims, "judge the paper's claims")
-    sub.add_argument("results", type=Path)
-    sub.add_argument("--simulations", nargs="*", default=[], help="experiments in which the simulation is judged")
-    sub.add_argument("--output", type=Path, required=True)
-
-    sub = command("answer", _answer, "gather the numbers behind the answer")
-    sub.add_argument("results", type=Path)
-    sub.add_argument("--ledger", type=Path, default=Path("workflow/deviations.yaml"))
     sub.add_argument("--output", type=Path, required=True)
 
     sub = command("readme", _readme, "write the answer into a README")
     sub.add_argument("answer", type=Path)
     sub.add_argument("--readme", type=Path, default=Path("README.md"))
+
+    sub = command("compile", _compile, "compile the kernels of some algorithms, or of all")
+    sub.add_argument("algorithms", nargs="*")
+
+    job("optimum", _optimum, "solve the optima of an environment")
+
+    sub = job("tune", _tune, "score candidates for an algorithm's factors")
+    sub.add_argument("--optima", type=Path, required=True, help="of the environment")
+
+    sub = job("simulate", _simulate, "simulate a batch of seeds")
+    sub.add_argument("--seeds", type=_seeds, required=True, help="0-4 or 0,2,7")
+    sub.add_argument("--optima", type=Path, nargs="?", help="of the environment, for runs kept by windows")
+    sub.add_argument("--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors")
+
+    sub = command("tables", _tables, "make the tables of an experiment")
+    sub.add_argument("results", type=Path)
+    sub.add_argument("experiment")
+
+    for name, (module, help) in STEPS.items():
+        sub = command(name, _step, help)
+        sub.set_defaults(module=module)
+        sub.add_argument("results", type=Path)
 
     sub = command("notebook", _notebook, "execute a notebook")
     sub.add_argument("notebook", type=Path)
@@ -118,33 +119,22 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("notebook", type=Path)
     sub.add_argument("--output", type=Path, required=True)
 
-    sub = command("effects", _effects, "tabulate what each switch changes in some experiments")
-    sub.add_argument("tables", type=Path, nargs="*", help="exact.parquet of each experiment")
-    ledger(sub)
-
-    sub = command("deviations", _deviations, "write the ledger of deviations with the effects of its switches")
-    sub.add_argument("--effects", type=Path, required=True, help="CSV made by effects")
-    ledger(sub)
-
-    sub = command("page", _page, "write the page that shows the results")
-    sub.add_argument("results", type=Path)
-
     sub = command("finish", _finish, "note the checksums of a finished run")
-    sub.add_argument("results", type=Path)
-    sub.add_argument("files", nargs="*", type=Path, help="besides the simulations and optima")
-
-    sub = command("check", _check, "audit a finished run: is all there, sound, as planned, by these sources?")
     sub.add_argument("results", type=Path)
     return parser
 
 
 def _environment(chosen: argparse.Namespace):
     from nscmdp import environments
+    from nscmdp.study import config
 
-    return environments.make(chosen.environment, chosen.episodes, **dict(_option(text) for text in chosen.option))
+    named = {"name": chosen.environment, **dict(_option(text) for text in chosen.option)}
+    shown = config.parse({"environment": named, "episodes": chosen.episodes}, config.Shown)
+    return environments.make(**shown.specification)
 
 
 def _describe(chosen: argparse.Namespace) -> None:
+    from nscmdp.analysis import description
 
     for name, value in description.describe(_environment(chosen)).items():
         print(f"{name:20} {value:.6g}" if isinstance(value, float) else f"{name:20} {value}")
@@ -156,10 +146,9 @@ def _try(chosen: argparse.Namespace) -> None:
     env = _environment(chosen)
     every = max(1, chosen.episodes // 1000)
     run = simulate.run(env, chosen.algorithm, chosen.setting, chosen.seed, every)
-    K = env.episodes
     print(f"{env}\nvariation budget {budget.variation(env).total:.4g}")
-    print(f"regret an episode     {run.regret[-1] / K:10.4f}\nviolation an episode  {run.violation[-1] / K:10.4f}")
-    print(f"gap an episode        {run.gap[-1] / K:10.4f}")
+    for name, total in (("regret", run.regret), ("violation", run.violation), ("gap", run.gap)):
+        print(f"{name + ' per episode':22}{total[-1] / env.episodes:10.4f}")
 
 
 def _validate(chosen: argparse.Namespace) -> None:
@@ -170,11 +159,28 @@ def _validate(chosen: argparse.Namespace) -> None:
     print(f"{chosen.file}: {len(loaded.cases)} environments, {loaded.runs} simulations")
 
 
+def _check(chosen: argparse.Namespace) -> None:
+    from nscmdp.runs import integrity
+
+    found = integrity.check(chosen.results)
+    print(found)
+    if not found.sound:
+        raise SystemExit(1)
+
+
 def _schema(chosen: argparse.Namespace) -> None:
     from nscmdp.runs import files
     from nscmdp.study import config
 
-    files.write_text(chosen.output, json.dumps(config.schema(), indent=2) + "\n")
+    files.write_text(chosen.output, config.schema_text())
+
+
+def _readme(chosen: argparse.Namespace) -> None:
+    from nscmdp.analysis import answer
+    from nscmdp.runs import files
+
+    numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
+    files.write_text(chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers))
 
 
 def _compile(chosen: argparse.Namespace) -> None:
@@ -184,10 +190,10 @@ def _compile(chosen: argparse.Namespace) -> None:
     simulations.compile_kernels(chosen.algorithms or list(algorithms.NAMES))
 
 
-def _simulate(chosen: argparse.Namespace) -> None:
-    from nscmdp.runs import simulations
+def _optimum(chosen: argparse.Namespace) -> None:
+    from nscmdp.runs import optima
 
-    simulations.simulate_batch(chosen.specification, chosen.seeds, chosen.output, chosen.optima, chosen.tuned)
+    optima.solve(chosen.specification, chosen.output)
 
 
 def _tune(chosen: argparse.Namespace) -> None:
@@ -196,47 +202,23 @@ def _tune(chosen: argparse.Namespace) -> None:
     tuning.tune(chosen.specification, chosen.optima, chosen.output)
 
 
-def _optimum(chosen: argparse.Namespace) -> None:
+def _simulate(chosen: argparse.Namespace) -> None:
     from nscmdp.runs import simulations
 
-    simulations.solve_optimum(chosen.specification, chosen.output)
+    simulations.simulate_batch(chosen.specification, chosen.seeds, chosen.output, chosen.optima, chosen.tuned)
 
 
 def _tables(chosen: argparse.Namespace) -> None:
     from nscmdp.analysis import tables
-    from nscmdp.study import plan
+    from nscmdp.runs import integrity
 
-    planned = plan.make(chosen.config)
-    tables.make(planned, chosen.experiment, Path(planned.config.results), chosen.output)
-
-
-def _tuned(chosen: argparse.Namespace) -> None:
-    from nscmdp.runs import files, tuning
-    from nscmdp.study import plan
-
-    planned = plan.make(chosen.config)
-    table = tuning.table(planned, Path(planned.config.results))
-    files.write_text(chosen.output, table.to_csv(index=False, float_format="%.6g"))
+    tables.write(integrity.noted_plan(chosen.results), chosen.results, chosen.experiment)
 
 
-def _claims(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import claims
+def _step(chosen: argparse.Namespace) -> None:
+    from nscmdp.runs import integrity
 
-    claims.write(chosen.results, chosen.simulations, chosen.output)
-
-
-def _answer(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import answer
-
-    answer.write(chosen.results, chosen.ledger, chosen.output)
-
-
-def _readme(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import answer
-    from nscmdp.runs import files
-
-    numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
-    files.write_text(chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers))
+    import_module(f"nscmdp.{chosen.module}").write(integrity.noted_plan(chosen.results), chosen.results)
 
 
 def _notebook(chosen: argparse.Namespace) -> None:
@@ -251,39 +233,10 @@ def _render(chosen: argparse.Namespace) -> None:
     notebooks.render(chosen.notebook, chosen.output)
 
 
-def _effects(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import deviations
-    from nscmdp.runs import files
-
-    found = deviations.effects(deviations.load(chosen.ledger), chosen.tables)
-    files.write_text(chosen.output, found.to_csv(index=False, float_format="%.6g"))
-
-
-def _deviations(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import deviations
-
-    deviations.write(chosen.ledger, chosen.effects, chosen.output)
-
-
-def _page(chosen: argparse.Namespace) -> None:
-    from nscmdp.report import page
-
-    page.write(chosen.results)
-
-
 def _finish(chosen: argparse.Namespace) -> None:
     from nscmdp.runs import integrity
 
-    integrity.finish(chosen.results, chosen.files)
-
-
-def _check(chosen: argparse.Namespace) -> None:
-    from nscmdp.runs import integrity
-
-    found = integrity.check(chosen.results)
-    print(found)
-    if not found.sound:
-        raise SystemExit(1)
+    integrity.finish(chosen.results)
 
 
 def _json(text: str) -> object:

@@ -71,7 +71,7 @@ class CMDP:
     def _check(self) -> None:
         if self.layers not in (1, self.H):
             raise ValueError(
-                f"{self.layers} layers for a horizon of {self.H}: expected one for all steps or one a step"
+                f"{self.layers} layers for a horizon of {self.H}: expected one for all steps or one per step"
             )
         finite = (self.probability, self.reward_of, self.utility_of, self.mu0, np.array(self.rho))
         for name, values in zip(("P", "r", "g", "mu0", "rho"), finite, strict=True):
@@ -91,12 +91,12 @@ class CMDP:
 
     @cached_property
     def reward(self) -> Array:
-        """r with one layer for all steps, or one a step."""
+        """r with one layer for all steps, or one per step."""
         return (self.probability * self.reward_of).sum(axis=3)
 
     @cached_property
     def utility(self) -> Array:
-        """g with one layer for all steps, or one a step."""
+        """g with one layer for all steps, or one per step."""
         return (self.probability * self.utility_of).sum(axis=3)
 
     @property

@@ -11,8 +11,10 @@ its multiplier, per episode:
 An evaluated episode stands for ``weight`` episodes.
 """
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
@@ -20,15 +22,20 @@ OPTIMAL = ("optimal_value", "optimal_utility", "optimal_multiplier")
 MEASURES = ("regret", "positive_regret", "violation", "positive_violation", "gap")
 
 
+def violation(utility_value: Array, rho: float) -> Array:
+    """Of every episode; the only measure that needs no optimum."""
+    return rho - utility_value
+
+
 def compare(value: Array, utility_value: Array, optimum: Array, rho: float) -> dict[str, Array]:
     """The measures of policies of value V and utility W, and the optima (n,3) of their episodes beside them."""
-    regret, violation = optimum[:, 0] - value, rho - utility_value
-    gap = regret + optimum[:, 2] * violation
-    measures = (regret, np.maximum(regret, 0.0), violation, np.maximum(violation, 0.0), gap)
+    regret, violated = optimum[:, 0] - value, violation(utility_value, rho)
+    gap = regret + optimum[:, 2] * violated
+    measures = (regret, np.maximum(regret, 0.0), violated, np.maximum(violated, 0.0), gap)
     return dict(zip(OPTIMAL, optimum.T, strict=True)) | dict(zip(MEASURES, measures, strict=True))
 
 
-def mean(values: ArrayLike, weight: ArrayLike) -> float:
+def mean(values: Any, weight: Any) -> float:
     """Per episode, over a run or a part of it."""
     return float(np.average(values, weights=weight))
 

@@ -1,7 +1,7 @@
 """Random streams, each keyed by what it is for: same key, same bits, on any number of cores and in any batch.
 
-The environment's environment_draws depends on the environment and the run's seed alone, with a fixed number of draws per episode, so
-that all learners face the same environment_draws and comparisons are paired. A learner's learner_draws (ties, exploration) are its own.
+The environment's draws depend on the environment and the run's seed alone, a fixed number of them per episode, so that
+all learners face the same draws and comparisons are paired. A learner's own draws decide ties and exploration.
 """
 
 import hashlib

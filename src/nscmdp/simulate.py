@@ -2,14 +2,14 @@
 
 In every episode k the learner plays H steps in the model of episode k. At the checkpoints the policy that it plays is
 evaluated exactly in that model (V_k, W_k), before the first step, and compared with the optimum of the same episode
-(:mod:`nscmdp.metrics`). With ``evaluate_every`` = n > 1 one episode of each stratum of n is evaluated and stands for all
-of them.
+(:mod:`nscmdp.metrics`). With ``evaluate_every`` = n > 1 one episode of each stratum of n is evaluated and stands for
+all of them.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episod
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import (
+    DriftArrays,
+    Model,
     drift_of,
     empty_model,
     find_leg,
@@ -30,7 +32,7 @@ from nscmdp.kernels.induction import (
     start_values,
 )
 from nscmdp.kernels.jit import borrowed, expanded, inlined, jit
-from nscmdp.kernels.sampling import sampler_of
+from nscmdp.kernels.sampling import Sampler, sampler_of
 from nscmdp.problem import Problem
 from nscmdp.randomness import checkpoints, stratum_lengths, stream
 
@@ -53,7 +55,7 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
 @jit
 def value_of(model, learner, probabilities, scratch):
     """V and W of the policy that a learner plays in this episode, by backward induction."""
-    return induct(*borrowed((model, learner, probabilities, scratch)))  # type: ignore[call-arg]
+    return induct(*borrowed((model, learner, probabilities, scratch)))
 
 
 @expanded
@@ -79,115 +81,84 @@ def induct(model, learner, probabilities, scratch):
     return start_values(model, scratch[0])
 
 
-@jit
-def play(
-    drift,
-    sampler,
-    learner,
-    model,
-    first,
-    environment_draws,
-    learner_draws,
-    asked,
-    episodes,
-    reward,
-    utility,
-    duals,
-    values,
-    scratch,
-):
-    """Play the episodes first, first+1, ...: one for each row of ``environment_draws`` (n, 1+2H) and ``learner_draws`` (n, 1+H).
+class World(NamedTuple):
+    """The environment, as the loop sees it."""
 
-    Adds what episode k earns to its window of ``reward`` and ``utility``, notes in ``duals`` the learner's weight of
-    the utility at the window's end; evaluates the policies of the episodes ``asked`` into ``values`` (n,2). ``model``
-    and ``scratch`` (2,S,2) are room to work in.
-    """
-    arrays = borrowed(  # type: ignore[call-arg, var-annotated]
-        (
-            drift,
-            sampler,
-            learner,
-            model,
-            environment_draws,
-            learner_draws,
-            asked,
-            reward,
-            utility,
-            duals,
-            values,
-            scratch,
-        )
-    )
-    play_on(first, episodes, *arrays)
+    drift: DriftArrays
+    sampler: Sampler
+
+
+class Draws(NamedTuple):
+    """Uniform numbers for n episodes."""
+
+    environment: Array  # (n, 1+2H): the first state, then an anchor and a column for each step
+    learner: Array  # (n, 1+H): begin_episode's, then one for each action
+
+
+class Record(NamedTuple):
+    """What the loop writes."""
+
+    reward: Array  # (windows,): what the episodes of a window earn is added
+    utility: Array
+    dual: Array  # (windows,): the learner's weight of the utility at the window's end
+    asked: NDArray[np.int64]  # (m,): the episodes whose policies are evaluated ...
+    values: Array  # (m,2): ... and their V and W
+
+
+class Room(NamedTuple):
+    """To work in."""
+
+    model: Model
+    values: Array  # (2, S, 2)
+
+
+@jit
+def play(world, learner, draws, record, room, first, episodes):
+    """Play the episodes first, first+1, ... of ``episodes``: one for each row of ``draws``."""
+    play_on(first, episodes, *borrowed((world, learner, draws, record, room)))
 
 
 @expanded
-def play_on(
-    first,
-    episodes,
-    drift,
-    sampler,
-    learner,
-    model,
-    environment_draws,
-    learner_draws,
-    asked,
-    reward,
-    utility,
-    duals,
-    values,
-    scratch,
-):
-    horizon, windows = learner_draws.shape[1] - 1, len(reward)
-    shared, states, actions = (
-        drift.successors.shape[0] == 1,
-        drift.successors.shape[1],
-        drift.successors.shape[2],
-    )
+def play_on(first, episodes, world, learner, draws, record, room):
+    drift, sampler = world
+    horizon, windows = draws.learner.shape[1] - 1, len(record.reward)
+    layers, states, actions, _ = drift.successors.shape
     probabilities = np.empty(actions)
     evaluated = 0
-    for i in range(len(environment_draws)):
+    for i in range(len(draws.learner)):
         k = first + i
-        begin_episode(learner, learner_draws[i, 0])
-        if evaluated < len(asked) and asked[evaluated] == k:
-            mix(drift, k, model)
-            values[evaluated, 0], values[evaluated, 1] = value_of(model, learner, probabilities, scratch)
+        begin_episode(learner, draws.learner[i, 0])
+        if evaluated < len(record.asked) and record.asked[evaluated] == k:
+            mix(drift, k, room.model)
+            value, utility_value = value_of(room.model, learner, probabilities, room.values)
+            record.values[evaluated, 0], record.values[evaluated, 1] = value, utility_value
             evaluated += 1
         start, end, weight = find_leg(drift, k)
-        place = environment_draws[i, 0] * states
+        place = draws.environment[i, 0] * states
         x = int(place)
         if place - x >= sampler.start_threshold[x]:
             x = sampler.start_alias[x]
-        a, _, _ = act(learner, 0, x, learner_draws[i, 1])
-        earned, useful = 0.0, 0.0
+        a, _, _ = act(learner, 0, x, draws.learner[i, 1])
+        reward, utility = 0.0, 0.0
         for h in range(horizon):
-            layer = 0 if shared else h
-            r, g, state = draw(
-                sampler,
-                start,
-                end,
-                weight,
-                layer,
-                x,
-                a,
-                environment_draws[i, 1 + 2 * h],
-                environment_draws[i, 2 + 2 * h],
-            )
+            layer = 0 if layers == 1 else h
+            u_anchor, u_column = draws.environment[i, 1 + 2 * h], draws.environment[i, 2 + 2 * h]
+            r, g, state = draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column)
             y = int(state)
-            earned += r
-            useful += g
+            reward += r
+            utility += g
             if h + 1 < horizon:
-                a_next, v, w = act(learner, h + 1, y, learner_draws[i, 2 + h])
+                a_next, v, w = act(learner, h + 1, y, draws.learner[i, 2 + h])
                 learn(learner, h, x, a, r, g, y, v, w)
                 x, a = y, a_next
             else:
                 learn(learner, h, x, a, r, g, y, 0.0, 0.0)
         end_of_episode(learner)
         window = (k - 1) * windows // episodes
-        reward[window] += earned
-        utility[window] += useful
+        record.reward[window] += reward
+        record.utility[window] += utility
         if k * windows // episodes > window:
-            duals[window] = dual(learner)
+            record.dual[window] = dual(learner)
 
 
 @dataclass(frozen=True)
@@ -213,29 +184,26 @@ class Run:
             raise ValueError("this run was made without the optimum")
         return metrics.compare(self.value, self.utility_value, self.optimum, self.rho)
 
-    def _total(self, measure: str) -> Array:
-        return np.cumsum(self.weight * self.measures[measure])
-
     @property
     def regret(self) -> Array:
-        return self._total("regret")
+        return np.cumsum(self.weight * self.measures["regret"])
 
     @property
     def violation(self) -> Array:
-        return self._total("violation")
+        return np.cumsum(self.weight * metrics.violation(self.utility_value, self.rho))
 
     @property
     def positive_regret(self) -> Array:
-        return self._total("positive_regret")
+        return np.cumsum(self.weight * self.measures["positive_regret"])
 
     @property
     def positive_violation(self) -> Array:
-        return self._total("positive_violation")
+        return np.cumsum(self.weight * self.measures["positive_violation"])
 
     @property
     def gap(self) -> Array:
         """The Lagrangian gap."""
-        return self._total("gap")
+        return np.cumsum(self.weight * self.measures["gap"])
 
 
 def run(
@@ -255,7 +223,7 @@ def run(
 ) -> Run:
     """Run one learner over all episodes of a path.
 
-    A learner that uses the budget assumes ``assumed_budget`` times the true one, in all its constants or in its frame alone.
+    A learner that uses the budget assumes ``assumed_budget`` times the true one, in all its constants or in its frame.
     Realised returns are means over ``windows`` stretches of the run. ``evaluate_every`` None evaluates nothing;
     ``solve`` False leaves the optimum (which belongs to the environment, not to a run) to the caller; ``progress`` is
     called with the number of episodes played, now and then.
@@ -269,33 +237,19 @@ def run(
     windows = min(windows or WINDOWS, env.episodes)
     reward, utility, duals = np.zeros((3, windows))
     values = np.empty((len(asked), 2))
-    environment_draws = stream("environment", env.name, env.seed, seed)
-    learner_draws = stream("learner", algorithm, seed)
-    drift, sampler, model, scratch = drift_of(env), sampler_of(env), empty_model(env), np.empty((2, env.S, 2))
-    length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
+    streams = stream("environment", env.name, env.seed, seed), stream("learner", algorithm, seed)
+    world, room = World(drift_of(env), sampler_of(env)), Room(empty_model(env), np.empty((2, env.S, 2)))
     chunk = min(env.episodes, max(1, CHUNK_STEPS // env.H))
-    environment_room, learner_room = np.empty((chunk, 1 + 2 * env.H)), np.empty((chunk, 1 + env.H))
+    drawn = np.empty((chunk, 1 + 2 * env.H)), np.empty((chunk, 1 + env.H))
     for first in range(1, env.episodes + 1, chunk):
         n = min(chunk, env.episodes + 1 - first)
+        draws = Draws(*(source.random(out=out[:n]) for source, out in zip(streams, drawn, strict=True)))
         begin, end = np.searchsorted(asked, (first, first + n))
-        play(
-            drift,
-            sampler,
-            learner,
-            model,
-            first,
-            environment_draws.random(out=environment_room[:n]),
-            learner_draws.random(out=learner_room[:n]),
-            asked[begin:end],
-            env.episodes,
-            reward,
-            utility,
-            duals,
-            values[begin:end],
-            scratch,
-        )
+        record = Record(reward, utility, duals, asked[begin:end], values[begin:end])
+        play(world, learner, draws, record, room, first, env.episodes)
         if progress:
             progress(first + n - 1)
     best = optimum.along(env, asked) if solve and len(asked) else None
+    length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
     means = reward / length, utility / length
     return Run(learner, env.rho, length, *means, duals, asked, weight, values[:, 0], values[:, 1], best)

@@ -40,7 +40,7 @@ def test_the_oracle_stops_where_no_policy_keeps_the_constraint():
         simulate.run(DriftingCMDP([easy, hard], [1, 10]), "oracle", solve=False)
 
 
-def test_the_uniform_policy_is_worth_what_the_uniform_policy_is_worth():
+def test_the_uniform_policy_has_the_value_and_utility_of_the_uniform_policy():
     env = random_path(np.random.default_rng(1), [1, 12, 13, 40], sparsity=0.5)
     run = simulate.run(env, "uniform")
     everywhere = np.full((env.H, env.S, env.A), 1 / env.A)

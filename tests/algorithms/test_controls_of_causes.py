@@ -76,17 +76,19 @@ SETTINGS = [("literal", {}), ("authors", {}), ("scaled", {"btilde": 0.4, "bump":
 @pytest.mark.parametrize(("setting", "factors"), SETTINGS)
 def test_algorithm_1_crossed_with_triple_q_does_what_the_listing_says(small, setting, factors, variants):
     plain = Crossed(small, setting, factors, variants)
-    values = []
+    values, duals = [], []
     for k in range(1, small.episodes + 1):
         values.append(evaluate(small.at(k), plain.policy()))
         plain.play_episode()
-    run = simulate.run(small, "nonstationary_triple_q", setting, SEED, factors=factors, variants=variants, solve=False)
-    table, memory = resets_applied(run.learner), run.learner.memory
+        duals.append(plain.Z / plain.c.eta)
+    choices = {"factors": factors, "variants": variants, "windows": small.episodes}
+    run = simulate.run(small, "nonstationary_triple_q", setting, SEED, solve=False, **choices)
+    table = resets_applied(run.learner)
     assert run.learner.frame == plain.c.L < small.episodes
     close(table[:, :, 0], plain.Q)
     close(table[:, :, 1], plain.C)
     np.testing.assert_array_equal(table[:, :, 2], plain.N)
-    close(memory[:2], [plain.Z, plain.Cbar])
+    close(run.dual, duals)
     close(np.stack([run.value, run.utility_value], axis=1), values)
 
 
@@ -101,15 +103,14 @@ def test_with_all_of_triple_qs_choices_algorithm_1_is_triple_q(small, setting, c
 
 
 def test_a_queue_that_is_reset_never_exceeds_what_one_frame_adds(small):
-    factors = {"epsilon": 20.0, "frame": 0.5}
+    choices = {"factors": {"epsilon": 20.0, "frame": 0.5}, "windows": small.episodes}
     carried, reset = (
-        simulate.run(
-            small, "nonstationary_triple_q", "scaled", SEED, None, factors=factors, variants={"queue": queue}
-        ).learner
+        simulate.run(small, "nonstationary_triple_q", "scaled", SEED, None, variants={"queue": queue}, **choices)
         for queue in ("carried", "reset")
     )
-    assert 0 <= reset.memory[0] <= reset.target
-    assert carried.memory[0] > 2 * reset.memory[0] > 0
+    assert (reset.dual >= 0).all()
+    assert (reset.dual * reset.learner.eta <= reset.learner.target).all()
+    assert carried.dual[-1] > 2 * reset.dual[-1] > 0
 
 
 class ExactQueue:
@@ -147,14 +148,15 @@ class ExactQueue:
 )
 def test_the_queue_over_the_exact_model_does_what_its_description_says(small, setting, factors, variants):
     plain = ExactQueue(small, setting, factors, variants)
-    values, queues = [], set()
+    values, duals = [], []
     for k in range(1, small.episodes + 1):
         values.append(evaluate(small.at(k), plain.play_episode()))
-        queues.add(plain.Z)
-    run = simulate.run(small, "exact_model_primal_dual", setting, SEED, factors=factors, variants=variants, solve=False)
+        duals.append(plain.Z / plain.eta)
+    choices = {"factors": factors, "variants": variants, "windows": small.episodes}
+    run = simulate.run(small, "exact_model_primal_dual", setting, SEED, solve=False, **choices)
     np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-9)
-    np.testing.assert_allclose(run.learner.memory[1:], [plain.Z, plain.Cbar], rtol=1e-9)
-    assert len(queues) > 2
+    np.testing.assert_allclose(run.dual, duals, rtol=1e-9)
+    assert len(set(duals)) > 2
 
 
 def test_without_drift_the_queue_over_the_exact_model_finds_the_multiplier():
@@ -167,4 +169,4 @@ def test_without_drift_the_queue_over_the_exact_model_finds_the_multiplier():
     late = slice(2000, 3000)
     assert run.value[late].mean() == pytest.approx(best.value, abs=0.02)
     assert run.utility_value[late].mean() == pytest.approx(still.rho, abs=0.02)
-    assert run.learner.memory[1] / run.learner.eta == pytest.approx(best.multiplier, rel=0.1)
+    assert run.dual[-1] == pytest.approx(best.multiplier, rel=0.1)

@@ -2,6 +2,7 @@
 
 import math
 
+import numba
 import numpy as np
 import pytest
 from test_triple_q import Constants, Listing
@@ -9,7 +10,8 @@ from test_triple_q import Constants, Listing
 from helpers import World, best, evaluate, facts, random_path
 from nscmdp import simulate
 from nscmdp.algorithms import double_restart_triple_q
-from nscmdp.algorithms._triple_q import WEIGHT, resets_applied
+from nscmdp.algorithms._interface import restart
+from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import drift_of, empty_model
@@ -155,25 +157,31 @@ def close(found, expected):
 def test_the_learner_does_what_the_listing_says(small, setting, factors, variants):
     plain = Outer(small, setting, factors, variants)
     assert small.episodes % plain.W, "the last epoch must be shorter"
-    values = []
+    values, duals = [], []
     for k in range(1, small.episodes + 1):
         plain.begin_episode()
         values.append(evaluate(small.at(k), plain.instance.policy()))
         plain.play_episode()
-    run = simulate.run(small, NAME, setting, SEED, factors=factors, variants=variants, solve=False)
+        duals.append(plain.instance.Z / plain.instance.c.eta)
+    choices = {"factors": factors, "variants": variants, "windows": small.episodes}
+    run = simulate.run(small, NAME, setting, SEED, solve=False, **choices)
     np.testing.assert_array_equal(run.learner.chosen, plain.chosen)
     assert len(set(plain.chosen)) > 1
     close(run.learner.probabilities, plain.probabilities)
     close(run.learner.gains, plain.gains)
-    close(run.learner.memory[3], plain.Y)
     close(np.exp(run.learner.bandit.log_weights), plain.s)
     inner = run.learner.inner
     assert inner.frame == plain.instance.c.L
     close(resets_applied(inner)[:, :, 0], plain.instance.Q)
     close(resets_applied(inner)[:, :, 1], plain.instance.C)
     np.testing.assert_array_equal(resets_applied(inner)[:, :, 2], plain.instance.N)
-    close(inner.memory[:2], [plain.instance.Z, plain.instance.Cbar])
+    close(run.dual, duals)
     close(np.stack([run.value, run.utility_value], axis=1), values)
+
+
+@numba.njit
+def begin_anew(learner):
+    restart(learner, 0)
 
 
 @pytest.mark.parametrize("queue", ["reset", "carried"])
@@ -182,42 +190,46 @@ def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monk
     all_arms = module.arms_of
     monkeypatch.setattr(module, "arms_of", lambda *given: all_arms(*given)[3:4])
     factors, variants = {"frame": 0.7, "epsilon": 0.5}, {"queue": queue}
-    run = simulate.run(small, NAME, "scaled", SEED, 1, factors=factors, variants=variants, solve=False)
-    W, K, H = run.learner.block, small.episodes, small.H
+    W, K, H = round(small.episodes ** (5 / 9)), small.episodes, small.H
+    choices = {"factors": factors, "variants": variants, "windows": K}
+    run = simulate.run(small, NAME, "scaled", SEED, solve=False, **choices)
+    assert run.learner.block == W
     assert run.learner.inner.frame < W
     problem = Problem.of(small)
     chosen = module.Factors(**factors)
     arms = module.arms_of(problem, W, "scaled", chosen, module.Variants(**variants))
-    drift, sampler, model, scratch = drift_of(small), sampler_of(small), empty_model(small), np.empty((2, small.S, 2))
+    inside = problem._replace(K=W), arms, "scaled", module.inner_factors(chosen), module.inner.Variants()
+    alone = module.inner.with_arms(*inside, carry=True)
+    world = simulate.World(drift_of(small), sampler_of(small))
+    room = simulate.Room(empty_model(small), np.empty((2, small.S, 2)))
     environment_draws = stream("environment", small.name, small.seed, SEED).random((K, 1 + 2 * H))
     learner_draws = stream("learner", NAME, SEED).random((K, 1 + H))
-    values, Z = np.empty((K, 2)), 0.0
+    values, (reward, utility, duals) = np.empty((K, 2)), np.zeros((3, K))
     for first in range(0, K, W):
         last = min(first + W, K)
-        alone = module.inner.with_arms(
-            problem._replace(K=W), arms, "scaled", module.inner_factors(chosen), module.inner.Variants()
-        )
-        alone.memory[0] = Z if queue == "carried" else 0.0
-        alone.memory[WEIGHT] = alone.memory[0] / alone.eta
-        sums, asked = np.zeros((3, K)), np.arange(first + 1, last + 1)
-        rows = environment_draws[first:last], learner_draws[first:last], asked, K, *sums, values[first:last], scratch
-        simulate.play(drift, sampler, alone, model, first + 1, *rows)
-        Z = alone.memory[0]
+        if queue == "carried":
+            begin_anew(alone)
+        else:
+            alone = module.inner.with_arms(*inside)
+        draws = simulate.Draws(environment_draws[first:last], learner_draws[first:last])
+        asked = np.arange(first + 1, last + 1)
+        record = simulate.Record(reward, utility, duals, asked, values[first:last])
+        simulate.play(world, alone, draws, record, room, first + 1, K)
         block = first // W
-        R, G, length = sums[0].sum(), sums[1].sum(), last - first
+        R, G, length = reward[first:last].sum(), utility[first:last].sum(), last - first
         weight = K ** (-1 / 9)
         gain = (weight * G + (R if length * small.rho <= G else 0.0)) / (length * H * (1 + weight))
         assert run.learner.gains[block] == pytest.approx(gain, rel=1e-12)
     np.testing.assert_array_equal(run.value, values[:, 0])
     np.testing.assert_array_equal(run.utility_value, values[:, 1])
     np.testing.assert_array_equal(resets_applied(run.learner.inner), resets_applied(alone))
-    np.testing.assert_array_equal(run.learner.inner.memory[:8], alone.memory[:8])
+    np.testing.assert_array_equal(run.dual, duals)
     assert len(set(run.value)) > 20
 
 
 @pytest.mark.parametrize("rho", [0.7, 0.9])
 def test_probabilities_of_three_epochs_by_hand(rho):
-    """Every action pays a reward of .6 and a utility of .8: the gain is the same in every epoch, with the reward or without."""
+    """Every action pays a reward of .6 and a utility of .8: every epoch has one gain, with the reward or without."""
     H, K = 2, 60
     shape = (H, 2, 2)
     model = CMDP(P=np.full((*shape, 2), 0.5), r=np.full(shape, 0.6), g=np.full(shape, 0.8), rho=rho * H, mu0=[0.5, 0.5])

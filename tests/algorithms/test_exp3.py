@@ -69,7 +69,7 @@ def sequences(rounds):
 
 
 @pytest.mark.parametrize("which", range(4))
-def test_the_expected_shortfall_keeps_the_guarantee(which):
+def test_the_expected_regret_keeps_the_guarantee(which):
     """2 sqrt(e-1) sqrt(n N ln N)"""
     rounds, runs = 600, 150
     gains = list(sequences(rounds))[which].astype(float)

@@ -85,19 +85,20 @@ CASES = [
 @pytest.mark.parametrize(("setting", "factors"), CASES)
 def test_the_learner_does_what_the_equations_say(small, setting, factors):
     plain = Reading(small, setting, factors)
-    values = []
+    values, duals = [], []
     for k in range(1, small.episodes + 1):
         plain.begin_episode()
         values.append(evaluate(small.at(k), plain.pi))
         plain.play_episode()
-    run = simulate.run(small, NAME, setting, SEED, factors=factors, solve=False)
+        duals.append(plain.Y)
+    run = simulate.run(small, NAME, setting, SEED, factors=factors, windows=small.episodes, solve=False)
     learner = run.learner
     assert (learner.window, learner.restart) == (plain.W, plain.L)
     assert small.episodes > 2 * min(plain.W, plain.L)
     np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-8)
     np.testing.assert_allclose(np.moveaxis(learner.q, -1, 0), [plain.Q_r, plain.Q_g], rtol=1e-8)
     np.testing.assert_allclose(learner.v[:, :, 1], plain.V_g, rtol=1e-8)
-    np.testing.assert_allclose(learner.memory[1], plain.Y, rtol=1e-8)
+    np.testing.assert_allclose(run.dual, duals, rtol=1e-8)
     counts = np.zeros_like(plain.n)
     for place in np.ndindex(learner.known.shape):
         for i in range(learner.known[place]):
@@ -123,11 +124,11 @@ def test_with_the_model_known_its_average_is_the_optimum_of_a_stationary_cmdp(mo
     env = DriftingCMDP([cmdp], [1], episodes=episodes, name="still")
     learner = algorithms.make(NAME, Problem.of(env), "scaled", {"alpha": 10.0, "beta": 0.0, "eta": 5.0})
     learner = learner._replace(window=10**9, restart=10**9)
-    learner.memory[0] = 1  # no window or policy begins
+    monkeypatch.setattr(algorithms, "make", lambda *_: learner)
+    simulate.run(DriftingCMDP([cmdp], [1], name="first"), NAME, "scaled", SEED, solve=False)  # window and policy begin
     many = 1e12
     learner.visits[:], learner.seen[:], learner.known[:] = many * cmdp.P, np.arange(env.S), env.S
     learner.paid[:] = many * np.stack([cmdp.r, cmdp.g], axis=3)
-    monkeypatch.setattr(algorithms, "make", lambda *_: learner)
     run = simulate.run(env, NAME, "scaled", SEED, solve=False)
     best_policy = optimum.constrained(cmdp)
     assert best_policy.multiplier > 0.05

@@ -256,19 +256,19 @@ def test_the_learner_does_what_the_listing_says(request, world, algorithm, setti
         assert env.episodes // plain.c.L >= 2, "frames must end"
         assert env.episodes % plain.c.L, "the last frame must be under way, or the tables are trivial"
     episodes = range(1, env.episodes + 1)
-    values, earned = [], []
+    values, earned, duals = [], [], []
     for k in episodes:
         if world == "small" or k % 10 == 1:
             values.append(evaluate(env.at(k), plain.policy()))
         earned.append(plain.play_episode())
+        duals.append(plain.Z / plain.c.eta)
     run = simulate.run(env, algorithm, setting, SEED, factors=factors, variants=variants, solve=False)
-    table, memory = resets_applied(run.learner), run.learner.memory
+    table = resets_applied(run.learner)
     assert run.learner.frame == plain.c.L
     close(table[:, :, 0], plain.Q)
     close(table[:, :, 1], plain.C)
     np.testing.assert_array_equal(table[:, :, 2], plain.N)
-    close(memory[0], plain.Z)
-    close(memory[1], plain.Cbar)
+    close(run.dual, duals)
     close(np.stack([run.reward, run.utility], axis=1), earned)
     evaluated = np.stack([run.value, run.utility_value], axis=1)
     close(evaluated if world == "small" else evaluated[::10], values)

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from nscmdp import environments, simulate
 from nscmdp.analysis import comparison, tables
+from nscmdp.runs import optima, simulations
 from nscmdp.study import plan
 
 LEARNERS = [
@@ -13,6 +15,7 @@ LEARNERS = [
 ]
 EXPERIMENT = {
     "name": "small",
+    "role": "growth",
     "environment": {"name": "menu"},
     "budgets": [{"legs": 1}, {"legs": 3}],
     "episodes": [64, 128, 256],
@@ -21,20 +24,18 @@ EXPERIMENT = {
     "keep": "windows",
     "learners": LEARNERS,
 }
+PLAN = plan.make({"experiments": [EXPERIMENT]})
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """An experiment carried out as the pipeline does it."""
-    from nscmdp.runs import simulations
-
     results = tmp_path_factory.mktemp("results")
-    planned = plan.make({"results": str(results), "experiments": [EXPERIMENT]})
-    optima = results / "environments/small.parquet"
-    simulations.solve_optimum(planned.optimum_spec("small"), optima)
-    for learner, seeds, name in planned.run_files("small"):
-        simulations.simulate_batch(planned.run_spec("small", learner), seeds, results / name, optima)
-    tables.make(planned, "small", results, results / "tables/small")
+    solved = results / "environments/small.parquet"
+    optima.solve(PLAN.optimum_spec("small"), solved)
+    for learner, seeds, name in PLAN.run_files("small"):
+        simulations.simulate_batch(PLAN.run_spec("small", learner), seeds, results / name, solved)
+    tables.write(PLAN, results, "small")
     return results
 
 
@@ -59,8 +60,6 @@ def test_a_slope_is_that_of_the_runs(folder):
 
 
 def test_the_windows_of_a_run_add_up_to_its_episodes(folder):
-    from nscmdp import environments, simulate
-
     run = simulate.run(environments.make("menu", 128, legs=3), "restart_q_ucb", "scaled", seed=2)
     totals = comparison.Study(folder, ["small"]).runs
     mine = totals[(totals["learner"] == "restart_q_ucb.scaled") & (totals["budget"] == "legs=3")]
@@ -70,9 +69,14 @@ def test_the_windows_of_a_run_add_up_to_its_episodes(folder):
 
 
 def test_the_table_is_written_for_people_and_for_tex(folder):
-    table = comparison.rows(comparison.Study(folder, ["small"]), None)
-    comparison.write(table, folder)
-    assert len(pd.read_csv(folder / "tables/comparison.csv")) == len(table)
+    study = comparison.Study(folder, ["small"])
+    table = comparison.rows(study, None)
+    comparison.write(PLAN, folder)
+    written = pd.read_csv(folder / "tables/comparison.csv")
+    assert written["algorithm"].tolist() == table["algorithm"].tolist()
+    np.testing.assert_allclose(written["gap_slope_K"], table["gap_slope_K"].astype(float), rtol=1e-5)
+    slopes = pd.read_csv(folder / "tables/slopes.csv")
+    np.testing.assert_allclose(slopes["value"], study.slopes["value"], rtol=1e-5)
     tex = (folder / "tables/comparison.tex").read_text()
     assert tex.count(r"\\") == len(table) + 1
     assert r"$\tilde O(H^4 S^{1/2} A^{1/2} K^{4/5} B^{1/3})$" in tex

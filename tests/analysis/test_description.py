@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nscmdp import budget, environments, optimum
-from nscmdp.analysis import environments
+from nscmdp.analysis import description
 from nscmdp.kernels.induction import evaluate
 
 

@@ -1,7 +1,6 @@
 """The ledger lists every switch of the code and no other, and its page and effects are what they say."""
 
 import inspect
-from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pandas as pd
@@ -12,12 +11,9 @@ import yaml
 from nscmdp import algorithms, environments
 from nscmdp.analysis import deviations
 from nscmdp.runs import files
-from nscmdp.study import config, plan
+from nscmdp.study import models
+from shipped import LEDGER, compared, measuring
 
-ROOT = Path(__file__).parent.parent
-LEDGER = deviations.load(ROOT / "workflow/deviations.yaml")
-MEASURED_BY = ROOT / "config.yaml"
-EFFECTS = ROOT / "docs/deviations_effects.csv"
 LISTED = {key: entry for entry in LEDGER for key in entry.switch}
 
 # Options of the grid world that are no reading of the paper: what it states, what goes beyond it, and the seed.
@@ -39,30 +35,13 @@ def switches():
         if option.kind is option.KEYWORD_ONLY and key not in NO_READING:
             literal = getattr(option.annotation, "__origin__", None) is not None
             found[f"grid_world.{key}"] = accepted(option.annotation) if literal else set()
-    fields = config.LearnerBase.model_fields
+    fields = models.LearnerBase.model_fields
     found |= {key: set(get_args(fields[key].annotation)) for key in fields if key != "label"}
-    settings = [model.model_fields["setting"].annotation for model in config.LEARNERS.values()]
+    settings = [model.model_fields["setting"].annotation for model in models.LEARNERS.values()]
     return found | {"setting": {value for setting in settings for value in get_args(setting)}}
 
 
 SWITCHES = switches()
-
-
-def shipped():
-    """The experiments that measure the switches."""
-    experiments = yaml.safe_load(MEASURED_BY.read_text())["experiments"]
-    return plan.make({"experiments": [one for one in experiments if one.pop("role", None) == "switches"]})
-
-
-def compared(planned):
-    """(switch, from, to) of every pair in the experiments of a plan."""
-    found = []
-    for experiment in planned.config.experiments:
-        cases = [{"budget": case.budget, **case.spec} for case in planned.cases_of(experiment.name)]
-        learners = {learner.name: learner.specification for learner in experiment.all_learners}
-        for key, here, there in deviations.pairs(LEDGER, cases, learners):
-            found.append((key, deviations.as_text(here.keys[key]), deviations.as_text(there.keys[key])))
-    return found
 
 
 def test_every_switch_is_in_the_ledger():
@@ -92,7 +71,7 @@ def test_the_default_of_a_switch_stands_first():
         elif owner:
             defaults[key] = getattr(algorithms.module(owner[0]).Variants(), name)
         elif name != "setting":
-            defaults[key] = config.LearnerBase.model_fields[name].default
+            defaults[key] = models.LearnerBase.model_fields[name].default
     assert {key: LISTED[key].values[0] for key in defaults} == defaults
 
 
@@ -102,22 +81,8 @@ def test_only_switches_have_values():
 
 def test_the_effect_of_every_switch_is_measured():
     """All but the map and the horizon, which no one number could compare."""
-    measured = {key for key, _, _ in compared(shipped())}
+    measured = {key for key, _, _ in compared(measuring())}
     assert set(SWITCHES) - measured == {"grid_world.map", "grid_world.horizon"}
-
-
-def test_the_committed_effects_are_of_the_shipped_experiments():
-    effects = pd.read_csv(EFFECTS, dtype=str)
-    rows = effects[["switch", "from", "to"]].drop_duplicates().itertuples(index=False, name=None)
-    assert sorted(rows) == sorted(set(compared(shipped())))
-    assert set(effects["measure"]) == {"reward", "utility", "gap"}
-    assert not effects.duplicated(["switch", "from", "to", "learner", "environment", "measure"]).any()
-
-
-def test_the_committed_page_is_made_from_the_ledger(tmp_path):
-    deviations.write(ROOT / "workflow/deviations.yaml", EFFECTS, tmp_path / "deviations.md")
-    command = "nscmdp deviations --effects docs/deviations_effects.csv --output docs/deviations.md"
-    assert (tmp_path / "deviations.md").read_text() == (ROOT / "docs/deviations.md").read_text(), f"run: {command}"
 
 
 def test_an_unknown_field_or_a_second_entry_is_refused(tmp_path):
@@ -145,7 +110,7 @@ def learner(**keys):
 
 
 def case(name="menu", **options):
-    return {"name": name, "budget": str(options), "episodes": 8, "options": options}
+    return {"name": name, "reading": str(options), "budget": "default", "episodes": 8, "options": options}
 
 
 def test_a_run_is_compared_with_the_one_that_differs_in_a_single_switch_and_has_its_default():
@@ -173,7 +138,15 @@ def test_a_run_is_compared_with_the_one_that_differs_in_a_single_switch_and_has_
 def test_effects_are_paired_by_seed_and_weighted_by_episodes(tmp_path):
     """Seeds differ by 10 and more, the switch adds 1 in one seed and 3 in the other: only pairs show that exactly."""
     rows = [
-        {"budget": "{}", "episodes": 8, "learner": name, "seed": seed, "rho": 2.0, "weight": weight}
+        {
+            "reading": "{}",
+            "budget": "default",
+            "episodes": 8,
+            "learner": name,
+            "seed": seed,
+            "rho": 2.0,
+            "weight": weight,
+        }
         | {"value": 10.0 * seed + added[seed] + extra, "utility_value": 2.0, "gap": -added[seed]}
         for name, added in (("base", {1: 0.0, 2: 0.0}), ("bump", {1: 1.0, 2: 3.0}))
         for seed in (1, 2)

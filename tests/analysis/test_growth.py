@@ -43,9 +43,17 @@ def test_a_quantity_that_is_not_positive_has_no_slope_and_a_reason():
 
 
 def frame(rows):
-    keys = {"experiment": "e", "budget": "b", "B": 2.0, "learner": "l", "algorithm": "l", "setting": "s"}
+    keys = {
+        "experiment": "e",
+        "reading": "r",
+        "budget": "b",
+        "B": 2.0,
+        "learner": "l",
+        "algorithm": "l",
+        "setting": "s",
+    }
     cells = ("episodes", "seed", "weight", "gap", "regret", "positive_regret", "violation", "positive_violation")
-    return pd.DataFrame([{**keys, **dict(zip(cells, row, strict=True))} for row in rows])
+    return pd.DataFrame([{**keys, "setting": "s", **dict(zip(cells, row, strict=True))} for row in rows])
 
 
 def test_totals_weigh_each_episode_by_what_it_stands_for():

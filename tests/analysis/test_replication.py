@@ -7,7 +7,7 @@ import pytest
 
 from nscmdp.analysis import claims, replication
 
-PLACE = {"experiment": "one", "budget": "default", "episodes": 100}
+PLACE = {"experiment": "one", "reading": "default", "budget": "default", "episodes": 100}
 READING = {"map": "6x6", "cost drift": "off", "location": "reached", "switch": "none"}
 
 
@@ -16,25 +16,41 @@ def c20(**verdicts):
     cells = [
         {**PLACE, **READING, "setting": setting, "part": part, "verdict": verdict, "agree": 3, "seeds": 4}
         for setting, found in verdicts.items()
-        for part, verdict in zip(("C20a", "C20b"), found, strict=True)
+        for part, verdict in zip(("C20a", "C20b"), found, strict=False)
     ]
     whole = [{**PLACE, "setting": setting, "verdict": claims.together(list(v))} for setting, v in verdicts.items()]
     return {"cells": cells, "whole": whole}
 
 
 def test_the_whole_stands_beside_its_parts_with_the_same_reading():
-    rows = replication.grid(c20(tuned=(claims.HOLDS, claims.MIXED)))
+    rows = replication.verdicts(c20(tuned=(claims.HOLDS, claims.MIXED)))
     assert list(rows["part"]) == ["C20a", "C20b", "C20"]
     assert list(rows["verdict"]) == [claims.HOLDS, claims.MIXED, claims.MIXED]
-    assert set(rows["reading"]) == {"6x6: cost drift off, location reached"}
+    assert set(rows["place"]) == {"6x6: cost drift off, location reached"}
+    assert set(rows["map"]) == {"6x6"}
 
 
 def test_the_tally_leaves_void_cells_out():
-    rows = replication.grid(c20(tuned=(claims.HOLDS, claims.FAILS), literal=(claims.VOID, claims.VOID)))
+    rows = replication.verdicts(c20(tuned=(claims.HOLDS, claims.FAILS), literal=(claims.VOID, claims.VOID)))
     tally = replication.tally(pd.concat([rows, rows[rows["part"] == "C20a"].assign(verdict=claims.HOLDS)]))
     assert list(tally.index) == ["C20a", "C20b", "C20"]
     assert list(tally["tuned"]) == ["2 of 2", "0 of 1", "0 of 1"]
     assert list(tally["literal"]) == ["1 of 1", "void", "void"]
+
+
+def test_a_part_that_was_not_run_is_not_called_void():
+    rows = replication.verdicts(c20(tuned=(claims.HOLDS, claims.FAILS), literal=(claims.HOLDS,)))
+    assert list(replication.tally(rows)["literal"]) == ["1 of 1", "not run", "1 of 1"]
+
+
+def test_readings_that_differ_in_nothing_that_is_said_are_kept_apart():
+    found = c20(tuned=(claims.HOLDS, claims.MIXED))
+    other = [{**row, "reading": "success_drift=0.0"} for row in found["cells"]]
+    places = replication.verdicts({**found, "cells": found["cells"] + other})["place"].unique()
+    assert [place.partition(" (")[2] for place in places] == [
+        "one, default, K = 100)",
+        "one, success_drift=0.0, K = 100)",
+    ]
 
 
 def candidates(scores, chosen, episodes=10, utility=1.0):
@@ -48,8 +64,18 @@ def test_the_landscape_counts_candidates_that_meet_the_limit():
     tried = candidates([3.0, 1.0, 2.0, 2.0], chosen=1, utility=[3.0, 3.5, 4.0, 1.0])
     row = replication.landscape(tried, replication.Reference(5, 2.0, 1.0, 2.0, 0.0)).iloc[0]
     assert row["meet the limit"] == 0.75  # a utility of at least 5 - 2
-    assert (row["cost"], row["score"]) == (1.5, 1.0)
+    assert (row["cost"], row["limit"], row["score"]) == (1.5, 2.0, 1.0)
     assert row["within 10% after"] == 4  # of three, one time in four the best is missing: 1.25 on average
+
+
+def test_a_smaller_effort_finds_what_all_draws_of_its_size_find_on_average():
+    scores = [3.0, 1.0, 2.0, 2.0, 7.0]
+    curve = replication.efforts(candidates(scores, chosen=1))
+    for n, expected in curve.items():
+        draws = [min(drawn) for drawn in itertools.combinations(scores, n)]
+        assert expected == pytest.approx(sum(draws) / len(draws))
+    many = replication.efforts(candidates([1.0] * 1100, chosen=0))
+    assert many.to_numpy() == pytest.approx(1.0)
 
 
 def test_a_frozen_choice_is_measured_by_the_one_made_there():
@@ -80,24 +106,28 @@ def test_means_weigh_episodes_and_price_the_violation():
     assert (second["reward"], second["cost"], second["score"]) == (1.0, 0.0, 1.0)
 
 
-def crossing(seeds=(0, 1)):
+def crossing(seeds=(0, 1), setting="tuned"):
     """All crossings of Algorithm 1: a bump adds 2 to the reward, Triple-Q's eta takes 1 from the cost."""
     rows = []
     for levels in itertools.product(*replication.CROSSED.values()):
         chosen = dict(zip(replication.CROSSED, levels, strict=True))
         reward = 2.0 * (chosen["reset"] == "bump")
         cost = -1.0 * (chosen["eta"] == "triple_q")
-        facts = {"algorithm": "nonstationary_triple_q", "no_btilde": False, "learner": ",".join(levels), **chosen}
-        rows += [{**facts, "seed": seed, "reward": reward + seed, "cost": cost + seed} for seed in seeds]
+        facts = {"algorithm": replication.FIRST, "setting": setting, "no_btilde": False, **chosen}
+        name = ",".join((setting, *levels))
+        rows += [
+            {**facts, "learner": name, "seed": seed, "reward": reward + seed, "cost": cost + seed} for seed in seeds
+        ]
     return pd.DataFrame(rows)
 
 
 def beside():
     """Algorithm 1 without b~, and another algorithm."""
     own = {factor: levels[0] for factor, levels in replication.CROSSED.items()}
-    without = {**own, "algorithm": "nonstationary_triple_q", "no_btilde": True, "learner": "without"}
+    without = {**own, "algorithm": replication.FIRST, "no_btilde": True, "learner": "without"}
     other = {"algorithm": "triple_q", "learner": "other"}
-    return pd.DataFrame([{**one, "seed": 0, "reward": 9.0, "cost": 9.0} for one in (without, other)])
+    facts = {"setting": "tuned", "seed": 0, "reward": 9.0, "cost": 9.0}
+    return pd.DataFrame([{**one, **facts} for one in (without, other)])
 
 
 def test_an_effect_is_that_of_its_factor_alone():
@@ -109,40 +139,65 @@ def test_an_effect_is_that_of_its_factor_alone():
 
 def test_controls_are_kept_apart_from_the_crossings():
     runs = pd.concat([crossing(), beside()], ignore_index=True)
-    assert replication.crossings(runs)["learner"].nunique() == 16
+    assert replication.crossings(runs)["tuned"]["learner"].nunique() == 16
     labels = list(replication.contrasts(runs)["label"].unique())
     assert len(labels) == 3
     assert "Algorithm 1:" in labels[0]
     assert "Algorithm 1 without b~" in labels
     alone = beside()
-    assert replication.crossings(alone).empty
+    assert replication.crossings(alone) == {}
     assert len(replication.contrasts(alone)) == 2
 
 
+def test_a_crossing_without_all_combinations_is_none():
+    runs = crossing()
+    each_alone = runs[(runs[[*replication.CROSSED]].isin(["bump", "triple_q"])).sum(axis=1) <= 1]
+    assert all(each_alone[factor].nunique() == 2 for factor in replication.CROSSED)
+    assert replication.crossings(each_alone) == {}
+    assert replication.contrasts(each_alone)["label"].nunique() == 5  # each has a label of its own
+
+
+def test_crossings_of_two_settings_are_not_mixed():
+    found = replication.crossings(pd.concat([crossing(), crossing(setting="authors")], ignore_index=True))
+    assert {setting: len(runs) for setting, runs in found.items()} == {"tuned": 32, "authors": 32}
+
+
 def swept():
+    """Runs of tuned learners: all have the same bonus as chosen but one, and none another initial value."""
     multiples = [(1, 1, 1), (1, 3, 1), (3, 1, 1), (3, 3, 1), (1, 1, 0.3)]
     names = ("eta", "frame", "bonus")
-    factors = [
-        {f"factor {name}": 0.7 * times for name, times in zip(names, chosen, strict=True)} for chosen in multiples
-    ]
-    facts = {"seed": 0, "reward": 1.0, "cost": 1.0, "score": 1.0}
-    return pd.DataFrame([{**facts, "learner": str(i), **row} for i, row in enumerate(factors)])
+    times = [{f"times {name}": one for name, one in zip(names, chosen, strict=True)} for chosen in multiples]
+    facts = {"seed": 0, "reward": 1.0, "cost": 1.0, "score": 1.0, "times initial": 1.0}
+    return pd.DataFrame([{**facts, "learner": str(i), **row} for i, row in enumerate(times)])
 
 
-def test_factors_become_multiples_of_the_chosen_ones():
+def test_multiples_are_those_of_the_learners_and_only_where_something_changes():
     times = replication.multiples(swept())
+    assert replication.factors(times) == ["eta", "frame", "bonus"]
     assert times[["eta", "frame", "bonus"]].to_numpy().tolist() == [
         [1, 1, 1],
         [1, 3, 1],
         [3, 1, 1],
         [3, 3, 1],
-        [1, 1, pytest.approx(0.3)],
+        [1, 1, 0.3],
     ]
-    single = replication.alone(times)
-    assert single.groupby("factor")["multiple"].apply(sorted).to_dict() == {
+    assert replication.factors(replication.multiples(swept().iloc[:1])) == []
+
+
+def test_a_multiple_that_all_share_is_one_all_the_same():
+    times = replication.multiples(swept().iloc[[2, 3]])
+    assert times["eta"].tolist() == [3, 3]
+    assert replication.only(times, ["eta"])["learner"].tolist() == ["2"]
+
+
+def test_factors_changed_alone_and_together():
+    times = replication.multiples(swept())
+    assert {name: sorted(replication.only(times, [name])[name]) for name in replication.factors(times)} == {
         "bonus": [0.3, 1.0],
         "eta": [1.0, 3.0],
         "frame": [1.0, 3.0],
     }
     assert replication.pair(times) == ["eta", "frame"]
+    assert sorted(replication.only(times, ["eta", "frame"])["learner"]) == ["0", "1", "2", "3"]
     assert replication.pair(times.drop(index=3)) == []
+    assert replication.only(times.loc[[0, 4]], ["eta"]).empty

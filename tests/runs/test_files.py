@@ -98,7 +98,7 @@ def test_a_temporary_file_is_abandoned_when_its_process_is_gone(tmp_path):
     )
     for file in (mine, dead, young, old, tmp_path / ".hidden", tmp_path / "seeds=0-1.parquet"):
         file.write_text("half")
-    os.utime(old, (time.time() - 2 * results.DAY,) * 2)
+    os.utime(old, (time.time() - 2 * files.DAY,) * 2)
     found = files.temporaries(tmp_path)
     assert set(found) == {mine, dead, young, old}
     assert {file for file in found if files.is_abandoned(file)} == {dead, old}

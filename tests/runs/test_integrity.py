@@ -7,8 +7,7 @@ import shutil
 import pytest
 
 from nscmdp import cli
-from nscmdp.kernels import sources
-from nscmdp.runs import files, integrity, simulations
+from nscmdp.runs import files, integrity, optima, simulations
 from nscmdp.study import plan
 
 CONFIG = {
@@ -33,12 +32,14 @@ def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("audit") / "my results"
     planned = plan.make(CONFIG)
     integrity.start(planned, folder)
-    simulations.solve_optimum(planned.optimum_spec("small"), folder / "environments/small.parquet")
+    optima.solve(planned.optimum_spec("small"), folder / "environments/small.parquet")
     for learner, seeds, name in planned.run_files("small"):
         simulations.simulate_batch(planned.run_spec("small", learner), seeds, folder / name)
-    files.write_text(folder / "index.html", "a page")
+    for name in planned.files():  # tables, notebooks and pages: an audit knows them by their checksums alone
+        if not (folder / name).exists():
+            files.write_text(folder / name, f"made for the audit: {name}")
     files.write_text(folder / "logs/page.log", "written today")
-    integrity.finish(folder, [folder / "index.html"])
+    integrity.finish(folder)
     return folder
 
 
@@ -55,13 +56,23 @@ def flip(file):
 
 def test_a_finished_run_is_sound(folder, capsys):
     assert cli.main(["check", str(folder)]) == 0
-    assert capsys.readouterr().out == "my results: 4 files, all there, sound and as planned\n"
+    number = len(plan.make(CONFIG).files())
+    assert capsys.readouterr().out == f"my results: {number} files, all there, sound and as planned\n"
 
 
 def test_the_checksums_are_those_of_other_tools(folder):
     expected = {hashlib.sha256((folder / name).read_bytes()).hexdigest(): name for name in (FIRST, "index.html")}
     lines = (folder / integrity.CHECKSUMS).read_text().splitlines()
     assert {f"{checksum}  {name}" for checksum, name in expected.items()} < set(lines)
+    assert {line.partition("  ")[2] for line in lines} == set(plan.make(CONFIG).files())
+
+
+def test_a_run_that_lacks_a_file_cannot_be_finished(folder):
+    (folder / integrity.CHECKSUMS).unlink()
+    (folder / "index.html").unlink()
+    with pytest.raises(FileNotFoundError, match=r"index\.html"):
+        integrity.finish(folder)
+    assert not (folder / integrity.CHECKSUMS).exists()
 
 
 def test_what_is_missing_or_changed_is_listed_with_the_command_that_redoes_it(folder, capsys):
@@ -92,11 +103,11 @@ def test_what_does_not_belong_there_is_listed_with_the_command_that_removes_it(f
 
 
 def test_results_of_other_sources_or_another_version_are_found(folder, monkeypatch):
-    monkeypatch.setattr(sources, "run_digest", lambda algorithm: "edited")
+    monkeypatch.setattr(plan, "run_digest", lambda algorithm: "edited")
     another = "does not belong here: it was made from another"
     assert integrity.check(folder).redo == dict.fromkeys([FIRST, SECOND], f"{another} specification (sources)")
     monkeypatch.undo()
-    monkeypatch.setattr(audit, "__version__", "9.9.9")
+    monkeypatch.setattr(files, "__version__", "9.9.9")
     assert integrity.check(folder).redo == dict.fromkeys(
         [FIRST, SECOND, "environments/small.parquet"], f"{another} version (0.1.0)"
     )
@@ -104,7 +115,7 @@ def test_results_of_other_sources_or_another_version_are_found(folder, monkeypat
 
 def test_runs_of_other_seeds_are_found(folder):
     shutil.copy(folder / FIRST, folder / SECOND)
-    integrity.finish(folder, [folder / "index.html"])
+    integrity.finish(folder)
     assert integrity.check(folder).redo == {
         SECOND: "does not belong here: it holds other runs than "
         "('default/K=8', 'uniform.literal', 1) to ('default/K=8', 'uniform.literal', 1)"
@@ -123,14 +134,14 @@ def test_a_folder_without_a_run_is_named(tmp_path, capsys):
     assert "no run has been started" in capsys.readouterr().err
 
 
-def test_mending_a_sound_folder_changes_nothing(folder):
+def test_repairing_a_sound_folder_changes_nothing(folder):
     before = sorted(file.stat().st_mtime_ns for file in folder.rglob("*"))
     assert integrity.repair(plan.make(CONFIG), folder) == []
     assert sorted(file.stat().st_mtime_ns for file in folder.rglob("*")) == before
 
 
 @pytest.mark.parametrize("finished_before", [True, False])
-def test_mending_removes_what_is_damaged_and_nothing_else(folder, finished_before):
+def test_repairing_removes_what_is_damaged_and_nothing_else(folder, finished_before):
     if not finished_before:
         integrity.start(plan.make(CONFIG), folder)
     (folder / SECOND).write_bytes((folder / SECOND).read_bytes()[:-10])

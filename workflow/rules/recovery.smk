@@ -1,9 +1,6 @@
 # What a run that was cut short has left behind, and what has been damaged since, is repaired before the next one.
 import fcntl
 import shutil
-from pathlib import Path
-
-from nscmdp.runs import integrity
 
 LOCKS = Path(".snakemake/locks")
 held = []
@@ -30,6 +27,8 @@ def recover():
     if LOCKS.is_dir() and any(LOCKS.iterdir()):
         logger.warning("An earlier run was cut short: its lock is lifted.")
         shutil.rmtree(LOCKS)
+    from nscmdp.runs import integrity
+
     for done in integrity.repair(plan, Path(RESULTS)):
         logger.warning(done)
     lock.close()
@@ -43,6 +42,8 @@ def begin():
             "Another run is going on in this folder: wait for its end, or stop it."
         )
     held.append(lock)
+    from nscmdp.runs import integrity
+
     integrity.start(plan, Path(RESULTS))
 
 

@@ -49,7 +49,7 @@ class BanditOverBandit(NamedTuple):
 
     @property
     def traces(self) -> dict[str, Array]:
-        """Exp3's probabilities, the arm played and its gain, a row a block."""
+        """Exp3's probabilities, the arm played and its gain, one row per block."""
         return {
             "probabilities": self.probabilities,
             "chosen": self.chosen[:, None].astype(float),

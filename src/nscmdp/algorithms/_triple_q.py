@@ -138,7 +138,7 @@ def triple_q(
 
 
 def visits(frame: int) -> NDArray[np.float64]:
-    """t = 1..L+1 at index t, and a harmless 1 at index 0: an entry is visited at most once an episode."""
+    """t = 1..L+1 at index t, and a harmless 1 at index 0: an entry is visited at most once per episode."""
     return np.maximum(np.arange(frame + 2.0), 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Double Restart Non-stationary Triple-Q (Algorithm 2): Exp3 chooses, epoch by epoch, the budget that Algorithm 1 assumes.
+"""Double Restart Non-stationary Triple-Q (Algorithm 2): Exp3 chooses the budget that Algorithm 1 assumes, by epoch.
 
     W = K^(5/9),  J = ceil(ln W),  lambda = 1/9,  gamma_0 = min(1, sqrt((K/W) log(K/W) / ((e-1) K H)))
     epoch i of W episodes:   draw A_i in {0..J} from p_i(j) = (1-gamma_0) s_i(j) / sum_j' s_i(j') + gamma_0/(J+1)

@@ -4,7 +4,7 @@
     every L episodes:  Z <- (Z + rho + eps - Cbar/L)^+,   Cbar the sum of C_1(x_1,a_1) over the frame
 
 with the L, eta and eps of Algorithm 1. It learns nothing, so nothing is estimated, forgotten or explored; of actions
-utility_value the same, one with the highest utility is played.
+of the same value, one with the highest utility is played.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The oracle: knows every episode's model and plays its constrained optimum. Its regret and violation are zero.
 
-The optimum mixes two deterministic policies (see ``optimum.py``). One coin an episode would have the right mean; played
-step by step the mixture is the Markov policy with the same occupancy measure,
+The optimum mixes two deterministic policies (see ``optimum.py``). One coin per episode would have the right mean;
+played step by step the mixture is the Markov policy with the same occupancy measure,
 
     pi_h(a|x) = sum_i share_i q^i_h(x) 1{a = a^i_h(x)} / sum_i share_i q^i_h(x),    q^i_h(x): policy i is at x at h.
 """

@@ -9,21 +9,22 @@ import pandas as pd
 
 from nscmdp.analysis import claims, deviations, tables
 from nscmdp.runs import files
+from nscmdp.study import layout
+from nscmdp.study.plan import Plan
 
 BEGIN, END = "<!-- made by `make readme` from docs/answer.json -->\n", "<!-- end -->\n"
 EXPONENTS = {"nonstationary_triple_q": ("Algorithm 1", "4/5"), "double_restart_triple_q": ("Algorithm 2", "8/9")}
 
 
-def gather(folder: Path, ledger: Path) -> dict[str, Any]:
+def gather(folder: Path, entries: list[deviations.Entry]) -> dict[str, Any]:
     """The numbers behind the answer."""
-    judged = json.loads((folder / "claims.json").read_text(encoding="utf-8"))["C20"]
+    judged = json.loads((folder / layout.CLAIMS).read_text(encoding="utf-8"))["C20"]
     cells = pd.DataFrame(judged["cells"])
-    entries = deviations.load(ledger)
     return {
         "C20": {key: judged[key] for key in ("holds_in", "mixed_in", "judged", "void")},
         "parts": [_part(cells[cells["part"] == part.name], part) for part in claims.PARTS],
         "first_reading": _first_reading(cells),
-        "growth": _growth(folder / "tables/comparison.csv"),
+        "growth": _growth(folder / layout.table("comparison.csv")),
         "ledger": {"places": len(entries), "switches": sum(bool(entry.switch) for entry in entries)},
     }
 
@@ -95,8 +96,9 @@ def _said_growth(row: dict[str, Any]) -> str:
     )
 
 
-def write(folder: Path, ledger: Path, output: Path) -> None:
-    files.write_text(output, json.dumps(gather(folder, ledger), indent=1) + "\n")
+def write(plan: Plan, folder: Path) -> None:
+    numbers = gather(folder, deviations.load(deviations.LEDGER))
+    files.write_text(folder / layout.ANSWER, json.dumps(numbers, indent=1) + "\n")
 
 
 def in_readme(text: str, numbers: dict[str, Any]) -> str:

@@ -24,9 +24,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from nscmdp import metrics
 from nscmdp.analysis import tables
 from nscmdp.runs import files
+from nscmdp.study import layout
+from nscmdp.study.plan import Plan
 
+CASE = ["experiment", "reading", "budget", "episodes"]
 LEARNT, KEPT_LEARNING, UNLEARNT = 0.8, 0.7, 0.2
 SLACK = 1.01
 BINDING = 0.05
@@ -50,7 +54,7 @@ class Seed(NamedTuple):
 
     def mean_cost(self, after: float = 0.0, until: float = 1.0) -> float:
         within = (self.share > after) & (self.share <= until)
-        return float(np.average(self.cost[within], weights=self.weight[within]))
+        return metrics.mean(self.cost[within], self.weight[within])
 
 
 def performs_well(seed: Seed) -> bool:
@@ -129,7 +133,7 @@ def seeds_of(exact: pd.DataFrame) -> list[Seed]:
 
 def judge(exact: pd.DataFrame) -> list[dict[str, Any]]:
     """A row for every part and choice of constants, from the exact table of one experiment in one environment."""
-    multiplier = float(np.average(exact["optimal_multiplier"], weights=exact["weight"]))
+    multiplier = metrics.mean(exact["optimal_multiplier"], exact["weight"])
     rows = []
     for setting, chosen in exact.groupby("setting", sort=False):
         for part in PARTS:
@@ -169,29 +173,29 @@ def reading_of(options: dict[str, Any]) -> dict[str, str]:
 
 
 def simulation(folder: Path, experiments: list[str]) -> pd.DataFrame:
-    """C20 in every environment: one row a part, reading and choice of constants."""
+    """C20 in every environment: one row per part, reading and choice of constants."""
     frames = []
     for name in experiments:
-        file = folder / "tables" / name / "exact.parquet"
+        file = folder / layout.table("exact.parquet", name)
         exact = tables.load(file)
         for case in files.read(file)[1]["cases"]:
-            here = exact[(exact["budget"] == case["budget"]) & (exact["episodes"] == case["episodes"])]
-            keys = {"experiment": name, "budget": case["budget"], "episodes": case["episodes"]}
-            frames.append(pd.DataFrame(judge(here)).assign(**keys, **reading_of(case["options"])))
+            keys = {key: case[key] for key in CASE[1:]}
+            here = exact[np.logical_and.reduce([exact[key] == value for key, value in keys.items()])]
+            frames.append(pd.DataFrame(judge(here)).assign(experiment=name, **keys, **reading_of(case["options"])))
     return pd.concat(frames, ignore_index=True)
 
 
 def combined(cells: pd.DataFrame) -> pd.DataFrame:
     """C20 as a whole, for every environment and choice of constants."""
-    keys = ["experiment", "budget", "episodes", "setting"]
+    keys = [*CASE, "setting"]
     complete = cells.groupby(keys, sort=False).filter(lambda one: len(one) == len(PARTS))
     grouped = complete.groupby(keys, sort=False)
     return grouped["verdict"].agg(lambda parts: together(list(parts))).reset_index()
 
 
-def write(folder: Path, experiments: list[str], output: Path) -> None:
+def write(plan: Plan, folder: Path) -> None:
     """claims.json: every verdict with what it rests on."""
-    cells = simulation(folder, experiments)
+    cells = simulation(folder, plan.simulations)
     whole = combined(cells)
     counts = whole["verdict"].value_counts()
     judged = len(whole) - int(counts.get(VOID, 0))
@@ -208,4 +212,4 @@ def write(folder: Path, experiments: list[str], output: Path) -> None:
             "cells": cells.to_dict("records"),
         }
     }
-    files.write_text(output, json.dumps(claims, indent=1) + "\n")
+    files.write_text(folder / layout.CLAIMS, json.dumps(claims, indent=1) + "\n")

@@ -10,9 +10,12 @@ import pandas as pd
 from nscmdp import algorithms
 from nscmdp.algorithms._triple_q import TripleQ
 from nscmdp.analysis import growth, tables, theory
+from nscmdp.analysis.tables import write_csv
 from nscmdp.problem import Problem
-from nscmdp.runs import files, simulations
+from nscmdp.runs import files
+from nscmdp.study import layout
 from nscmdp.study.config import TUNED
+from nscmdp.study.plan import Plan
 
 MEASURED = ("gap", "regret")
 
@@ -21,7 +24,7 @@ class Study:
     """Growth experiments in one environment: some budgets, some K, several seeds, every episode evaluated."""
 
     def __init__(self, folder: Path, experiments: list[str]) -> None:
-        self.files = [folder / "tables" / name / "exact.parquet" for name in experiments]
+        self.files = [folder / layout.table("exact.parquet", name) for name in experiments]
         self.runs = pd.concat([growth.totals(tables.load(file)) for file in self.files], ignore_index=True)
         summaries = [tables.load(file.with_name("summary.csv")) for file in self.files]
         self.summary = pd.concat(summaries, ignore_index=True)
@@ -35,8 +38,9 @@ class Study:
 
     def problem(self, budget: str, episodes: int) -> Problem:
         for file in self.files:
-            if (budget, episodes) in tables.cases(file):
-                return Problem.of(tables.environment(file, budget, episodes))
+            for reading, known, K in tables.cases(file):
+                if (known, K) == (budget, episodes):
+                    return Problem.of(tables.environment(file, reading, budget, episodes))
         raise ValueError(f"no experiment has {budget} at K = {episodes}")
 
     @cached_property
@@ -67,16 +71,6 @@ class Study:
         if len(values) < 2:
             return values[-1], float("nan")
         return values[1], float(np.log(values[1] / values[0]) / np.log(episodes[1] / episodes[0]))
-
-
-def timing(folder: Path, study: Study) -> pd.DataFrame:
-    """Seconds an episode takes each learner on this machine, exact evaluation included: what the jobs' logs say."""
-    logs = [folder / "logs/simulations" / experiment for experiment in dict.fromkeys(study.runs["experiment"])]
-    found = [run for log in logs for run in simulations.finished(log)]
-    total = pd.DataFrame(found, columns=["learner", "episodes", "seconds"]).groupby("learner", sort=False).sum()
-    table = (total["seconds"] / total["episodes"]).rename("seconds_per_episode").reset_index()
-    files.write_text(folder / "benchmarks/timing.csv", table.to_csv(index=False, float_format="%.3g"))
-    return table
 
 
 def rows(study: Study | None, linear: Study | None) -> pd.DataFrame:
@@ -139,10 +133,13 @@ def _measured(study: Study, slopes: pd.DataFrame, learner: str) -> dict[str, Any
     return {**entry, "note": "; ".join(notes)}
 
 
-def write(table: pd.DataFrame, folder: Path) -> None:
-    """comparison.csv, and comparison.tex as the paper prints it with two measured columns."""
-    files.write_text(folder / "tables/comparison.csv", table.to_csv(index=False, float_format="%.6g"))
-    files.write_text(folder / "tables/comparison.tex", tex(table))
+def write(plan: Plan, folder: Path) -> None:
+    """comparison.csv, comparison.tex as the paper prints it with measured columns, and slopes.csv."""
+    growth = Study(folder, plan.roles["growth"])
+    table = rows(growth, Study(folder, plan.roles["linear"]) if "linear" in plan.roles else None)
+    write_csv(folder / layout.table("comparison.csv"), table)
+    files.write_text(folder / layout.table("comparison.tex"), tex(table))
+    write_csv(folder / layout.table("slopes.csv"), growth.slopes)
 
 
 def tex(table: pd.DataFrame) -> str:

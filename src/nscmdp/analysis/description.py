@@ -1,18 +1,22 @@
 """What an environment is like: its sizes, its budgets, and how much its constraint binds along the path."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from nscmdp import budget, optimum
+from nscmdp import budget, environments, optimum
+from nscmdp.analysis.tables import write_csv
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import evaluate, greedy, model_of
+from nscmdp.study import layout
+from nscmdp.study.plan import Plan
 
 
 def along(env: DriftingCMDP, points: int = 101) -> pd.DataFrame:
-    """A row for each of some episodes, knots included: variation so far, optimum, Slater gap, reference policies."""
+    """One row for each of some episodes, knots included: variation so far, optimum, Slater gap, reference policies."""
     spread = np.linspace(1, env.episodes, min(points, env.episodes)).round().astype(np.int64)
     episodes = np.unique(np.concatenate([spread, env.knots[env.knots <= env.episodes]]))
     walked = budget.walked(env, episodes)
@@ -72,3 +76,15 @@ def describe(env: DriftingCMDP, rows: pd.DataFrame | None = None) -> dict[str, A
         "unconstrained": rows["unconstrained_value"].mean(),
         "uniform": rows["uniform_value"].mean(),
     }
+
+
+def label(options: dict[str, Any]) -> str:
+    """An environment's options in words."""
+    return ", ".join(f"{key} {value}" for key, value in options.items() if key not in ("name", "episodes"))
+
+
+def write(plan: Plan, folder: Path) -> None:
+    """environments.csv: the environments that are to be shown, one row each."""
+    table = pd.DataFrame([describe(environments.make(**one)) for one in plan.shown])
+    table.insert(1, "options", [label(one) for one in plan.shown])
+    write_csv(folder / layout.table("environments.csv"), table)

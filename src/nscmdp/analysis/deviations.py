@@ -16,8 +16,11 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from nscmdp import algorithms
 from nscmdp.analysis.statistics import mean_interval
+from nscmdp.analysis.tables import write_csv
 from nscmdp.runs import files
+from nscmdp.study import layout
 from nscmdp.study.config import Strict
+from nscmdp.study.plan import Plan
 
 KINDS = {
     "ambiguous": "The text allows more than one reading",
@@ -25,7 +28,9 @@ KINDS = {
     "unusable": "The text is clear, but cannot be run or learns nothing",
     "unstated": "The text does not say",
 }
-MEASURES = {"value": "reward", "utility_value": "utility", "gap": "gap"}  # exact means an episode
+LEDGER = Path("workflow/deviations.yaml")
+MEASURES = {"value": "reward", "utility_value": "utility", "gap": "gap"}  # exact means per episode
+CASE = ["reading", "budget", "episodes"]
 COLUMNS = ["switch", "from", "to", "learner", "environment", "episodes", "rho", "seeds", "measure"]
 COLUMNS += ["without", "with", "difference", "low", "high"]
 
@@ -58,30 +63,31 @@ def load(file: Path) -> list[Entry]:
 
 
 class Run(NamedTuple):
+    reading: str
     budget: str
     episodes: int
     learner: str
     keys: dict[str, Any]  # all that decides it, by the names that the ledger uses
 
 
-def effects(entries: list[Entry], files: list[Path]) -> pd.DataFrame:
-    """What each switch changes in the experiments behind some tables of exact values, a row a measure."""
+def effects(entries: list[Entry], exact_tables: list[Path]) -> pd.DataFrame:
+    """What each switch changes in the experiments behind some tables of exact values: one row per measure."""
     rows = []
-    for file in files:
+    for file in exact_tables:
         table, facts = files.read(file)
         exact = table.to_pandas()
         weighted = exact[list(MEASURES)].mul(exact["weight"], axis=0).assign(weight=exact["weight"])
-        sums = weighted.groupby([exact[key] for key in ("budget", "episodes", "learner", "seed")]).sum()
-        rho = exact.groupby(["budget", "episodes"])["rho"].first()
+        sums = weighted.groupby([exact[key] for key in (*CASE, "learner", "seed")]).sum()
+        rho = exact.groupby(CASE)["rho"].first()
         means = sums[list(MEASURES)].div(sums["weight"], axis=0).rename(columns=MEASURES)
         for switch, here, there in pairs(entries, facts["cases"], facts["learners"]):
-            without, with_it = means.loc[here[:3]], means.loc[there[:3]]
+            without, with_it = means.loc[here[:4]], means.loc[there[:4]]
             difference, low, high = mean_interval((with_it - without).to_numpy())
             numbers = zip(without.mean(), with_it.mean(), difference, low, high, strict=True)
             what = [switch, as_text(here.keys[switch]), as_text(there.keys[switch])]
             where = [f"{there.keys['algorithm']}.{there.keys['setting']}", there.keys["environment"], there.episodes]
             for measure, row in zip(MEASURES.values(), numbers, strict=True):
-                rows.append([*what, *where, rho[there[:2]], len(without), measure, *row])
+                rows.append([*what, *where, rho[there[:3]], len(without), measure, *row])
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -91,7 +97,7 @@ def pairs(
     """(switch, run, run) of an experiment's runs that differ in that switch alone, the first of them at its default."""
     defaults = {switch: entry.values[0] for entry in entries for switch in entry.switch}
     runs = [
-        Run(case["budget"], case["episodes"], name, _keys(case, learner))
+        Run(case["reading"], case["budget"], case["episodes"], name, _keys(case, learner))
         for case, (name, learner) in product(cases, learners.items())
     ]
     found = []
@@ -119,9 +125,9 @@ def markdown(entries: list[Entry], measured: pd.DataFrame) -> str:
     lines = [
         "# Deviations from the printed text",
         "",
-        "Made by `nscmdp deviations` from `workflow/deviations.yaml` and measured effects; not written by hand.",
+        "Made by the rule `deviations` from `workflow/deviations.yaml` and measured effects; not written by hand.",
         f"{len(entries)} places, {switched} of which can be switched in `config.yaml`. An effect compares two runs",
-        "over the same seeds that differ in the switch alone, by exact means an episode; gap is the Lagrangian gap",
+        "over the same seeds that differ in the switch alone, by exact means per episode; gap is the Lagrangian gap",
         "(V* - V) + multiplier x (rho - W). Intervals are 95%, over seeds.",
         "",
     ]
@@ -166,5 +172,15 @@ def as_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def write(ledger: Path, measured: Path, output: Path) -> None:
-    files.write_text(output, markdown(load(ledger), pd.read_csv(measured, dtype={"from": str, "to": str})))
+def page(ledger: Path, measured: Path) -> str:
+    """The ledger with the effects that a CSV file holds."""
+    return markdown(load(ledger), pd.read_csv(measured, dtype={"from": str, "to": str}))
+
+
+def write(plan: Plan, folder: Path) -> None:
+    """The effects of the switches, and the ledger with them."""
+    names = plan.roles.get("switches", [])
+    found = effects(load(LEDGER), [folder / layout.table("exact.parquet", name) for name in names])
+    table = folder / layout.table("deviations.csv")
+    write_csv(table, found)
+    files.write_text(folder / layout.DEVIATIONS, page(LEDGER, table))

@@ -1,101 +1,64 @@
-"""Does the paper's simulation replicate, and what decides it? What notebooks/replication.ipynb computes and draws.
+"""Does the paper's simulation replicate, and what decides it? What notebooks/replication.ipynb asks.
 
-claims       the verdicts of claims.json, laid out so that all can be seen at once
+verdicts     those of claims.json, each with its reading in words
 landscape    every candidate that tuning tried, and what a smaller effort would have found
-causes       Algorithm 1 crossed with Triple-Q, choice by choice, and controls in which one thing is taken away
-sensitivity  one run of Algorithm 1 for every multiple of a chosen factor
+crossings    Algorithm 1 crossed with Triple-Q, choice by choice; contrasts: controls in which one thing is taken away
+multiples    one run of a tuned learner for every multiple of a chosen factor
 """
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
 
+from nscmdp import algorithms, metrics
 from nscmdp.analysis import claims, tables
 from nscmdp.analysis.statistics import mean_interval
-from nscmdp.report import style
-from nscmdp.runs import files, simulations
+from nscmdp.runs import files, optima
+from nscmdp.study import layout
 
 WHOLE = "C20"
-CASE = ["experiment", "budget", "episodes"]
-READING = ["map", "cost drift", "location", "switch"]
-COLOURS = {claims.HOLDS: "#2f7fb8", claims.MIXED: "#f4e3a3", claims.FAILS: "#dd7f2b", claims.VOID: "#e4e4e4"}
-WORDS = {claims.HOLDS: "yes", claims.MIXED: "mixed", claims.FAILS: "no", claims.VOID: "void"}
+FIRST = "nonstationary_triple_q"
 # Algorithm 1's choice, then Triple-Q's
 CROSSED = {"reset": ("full", "bump")} | dict.fromkeys(("frame", "eta", "epsilon"), ("own", "triple_q"))
-RESETS = {"full": "#2f7fb8", "bump": "#dd7f2b"}
-QUANTITIES = ["reward", "cost", "score"]
+RUN = ["learner", "seed", "reward", "cost", "score"]
 
 
-def grid(c20: dict[str, Any]) -> pd.DataFrame:
-    """The verdicts on all parts and on the whole, each with its reading in words."""
-    cells = pd.DataFrame(c20["cells"])
-    whole = pd.DataFrame(c20["whole"], columns=[*CASE, "setting", "verdict"]).assign(part=WHOLE)
-    whole = whole.merge(cells[[*CASE, *READING]].drop_duplicates(), on=CASE)
-    rows = pd.concat([cells, whole], ignore_index=True)
-    return rows.assign(reading=[_words(row) for row in rows.to_dict("records")])
+def verdicts(c20: dict[str, Any]) -> pd.DataFrame:
+    """One row for each verdict, on all parts and on the whole, with its place: the reading in words."""
+    rows = pd.DataFrame([*c20["cells"], *({**row, "part": WHOLE} for row in c20["whole"])])
+    case = rows[claims.CASE].apply(tuple, axis=1)
+    first = rows.assign(case=case).drop_duplicates("case").set_index("case")
+    words = {case: _words(row) for case, row in first.iterrows()}
+    shared = {text for text, number in Counter(words.values()).items() if number > 1}
+    places = {
+        case: f"{text} ({row['experiment']}, {row['reading']}, K = {row['episodes']:,})" if text in shared else text
+        for (case, text), (_, row) in zip(words.items(), first.iterrows(), strict=True)
+    }
+    return rows.assign(place=case.map(places), map=case.map(first["map"]))
 
 
-def _words(row: dict[str, Any]) -> str:
+def _words(row: pd.Series) -> str:
     switch = "" if row["switch"] == "none" else f", {row['switch']} moves"
     budget = "" if row["budget"] == "default" else f", {row['budget']}"
     return f"{row['map']}: cost drift {row['cost drift']}, location {row['location']}{switch}{budget}"
 
 
 def tally(rows: pd.DataFrame) -> pd.DataFrame:
-    """In how many of the cells in which it can be judged each part holds, by choice of constants."""
-    judged = rows[rows["verdict"] != claims.VOID]
-    counts = judged.groupby(["part", "setting"], sort=False)["verdict"].agg(
-        lambda found: f"{(found == claims.HOLDS).sum()} of {len(found)}"
-    )
-    return counts.unstack(fill_value="void").sort_index(key=lambda part: part.where(part != WHOLE, "~"))
+    """In how many of the places in which it can be judged each part holds, by choice of constants."""
 
+    def count(found: pd.Series) -> str:
+        judged = found[found != claims.VOID]
+        return f"{(judged == claims.HOLDS).sum()} of {len(judged)}" if len(judged) else claims.VOID
 
-def _box(verdict: str) -> dict[str, Any]:
-    hatch = "////" if verdict == claims.VOID else None
-    return {"facecolor": COLOURS[verdict], "edgecolor": "white", "hatch": hatch, "linewidth": 1}
-
-
-def draw_claims(rows: pd.DataFrame, says: dict[str, str]) -> Figure:
-    """Readings down, constants and parts across: colour is the verdict, a number the seeds that agree."""
-    settings, listed = rows["setting"].unique(), rows.drop_duplicates("reading")
-    parts = [*says, WHOLE]
-    names = [f"{part}: {text}" for part, text in says.items()] + [f"{WHOLE}: all of it"]
-    down: dict[str, float] = {}
-    for gaps, (_, mapped) in enumerate(listed.groupby("map", sort=False)):
-        down |= {reading: len(down) + i + 0.3 * gaps for i, reading in enumerate(mapped["reading"])}
-    left = {setting: i * (len(parts) + 0.4) for i, setting in enumerate(settings)}
-    figure, ax = plt.subplots(figsize=(3.6 + 0.47 * len(parts) * len(settings), 3.0 + 0.33 * len(down)))
-    for row in rows.to_dict("records"):
-        x, y, verdict = left[row["setting"]] + parts.index(row["part"]), down[row["reading"]], row["verdict"]
-        ax.add_patch(Rectangle((x, y), 1, 1, **_box(verdict)))
-        text = WORDS[verdict] if row["part"] == WHOLE else f"{row['agree']:.0f}{'†' if row['without_learning'] else ''}"
-        ink = "white" if verdict == claims.HOLDS else style.INK
-        weight = "bold" if row["part"] == WHOLE else "normal"
-        ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=ink, fontsize="small", weight=weight)
-    ax.set_xticks([at + i + 0.5 for at in left.values() for i in range(len(parts))], names * len(left), rotation=90)
-    ax.set_yticks([y + 0.5 for y in down.values()], list(down))
-    ax.set(xlim=(0, max(left.values()) + len(parts)), ylim=(max(down.values()) + 1, 0))
-    ax.tick_params(length=0, labelsize="small")
-    ax.spines[:].set_visible(False)
-    for setting, at in left.items():
-        ax.text(at + len(parts) / 2, -0.25, setting, ha="center", va="bottom", weight="bold")
-    keys: list[Any] = [Patch(**_box(verdict), label=verdict) for verdict in COLOURS]
-    counts = "/".join(f"{number:.0f}" for number in sorted(rows["seeds"].dropna().unique()))
-    notes = (f"number: seeds of {counts} that agree", "†: has not learnt")
-    keys += [Line2D([], [], linestyle="", label=note) for note in notes]
-    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys), handlelength=1.2, fontsize="small")
-    return figure
+    counts = rows.groupby(["part", "setting"], sort=False)["verdict"].agg(count).unstack(fill_value="not run")
+    return counts.sort_index(key=lambda part: part.where(part != WHOLE, "~"))
 
 
 class Reference(NamedTuple):
-    """What the candidates of a tuning are set beside: means an episode."""
+    """What the candidates of a tuning are set beside: means per episode."""
 
     horizon: int
     limit: float
@@ -106,43 +69,32 @@ class Reference(NamedTuple):
 
 def reference(folder: Path, name: str, episodes: int) -> Reference:
     """Of a tuning's environment."""
-    table, facts = files.read(folder / "environments" / f"{name}.parquet")
+    table, facts = files.read(folder / layout.optima(name))
     case = f"default/K={episodes}"
-    env = simulations.environment(facts["specification"]["cases"][case])
+    env = optima.environment(facts["specification"]["cases"][case])
     best = table.to_pandas().set_index("case").loc[case]
     reward, utility, uniform = (float(np.mean(best[key])) for key in ("value", "utility", "uniform"))
     return Reference(env.H, env.H - env.rho, reward, env.H - utility, uniform)
 
 
-def best_of(scores: Array, efforts: list[int]) -> Array:
-    """The expected smallest score among n candidates drawn at random without replacement, for each n."""
-    ordered = np.sort(scores)
-    expected = []
-    for n in efforts:
-        left, share = 1.0, 0.0  # P(the first i are not drawn), then P(the i-th is the best of those drawn)
-        for i, score in enumerate(ordered[: len(ordered) - n + 1]):
-            drawn = n / (len(ordered) - i)
-            share += left * drawn * score
-            left *= 1 - drawn
-        expected.append(share)
-    return np.array(expected)
-
-
 def efforts(tried: pd.DataFrame) -> pd.Series:
-    """The expected best score of n candidates, by n, for one algorithm of one tuning."""
-    number = list(range(1, len(tried) + 1))
-    return pd.Series(best_of(tried["score"].to_numpy(), number), index=number)
+    """The expected smallest score among n candidates drawn without replacement, by n, for one algorithm and tuning."""
+    score = np.sort(tried["score"].to_numpy())
+    number = np.arange(1, len(score) + 1)
+    drawn = np.minimum(1.0, number[:, None] / number[::-1])  # P(a candidate is drawn, if none of the better ones is)
+    none_better = np.cumprod(np.column_stack([np.ones(len(score)), 1 - drawn[:, :-1]]), axis=1)
+    return pd.Series((none_better * drawn) @ score, index=number)
 
 
 def landscape(tried: pd.DataFrame, beside: Reference) -> pd.DataFrame:
-    """One row an algorithm of one tuning: how many candidates meet the limit, what was chosen, how soon it is found."""
+    """One row per algorithm of a tuning: how many candidates meet the limit, what was chosen, how soon it is found."""
     rows = []
     for algorithm, mine in tried.groupby("algorithm", sort=False):
         best, curve = mine[mine["chosen"]].iloc[0], efforts(mine)
         cost, meet = beside.horizon - best["utility"], (beside.horizon - mine["utility"] <= beside.limit).mean()
         enough = curve.index[curve <= 1.1 * curve.min()][0]
-        rows.append([algorithm, len(mine), meet, best["reward"], cost, best["score"], enough])
-    columns = ["algorithm", "candidates", "meet the limit", "reward", "cost", "score", "within 10% after"]
+        rows.append([algorithm, len(mine), meet, best["reward"], cost, beside.limit, best["score"], enough])
+    columns = ["algorithm", "candidates", "meet the limit", "reward", "cost", "limit", "score", "within 10% after"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -160,7 +112,7 @@ def frozen(tried: pd.DataFrame) -> pd.DataFrame:
 
 
 def means(exact: pd.DataFrame) -> pd.DataFrame:
-    """One row a run in one environment: reward, cost and the score of tuning, means over all episodes."""
+    """One row per run in one environment: reward, cost and the score of tuning, means over all episodes."""
     price = 2 * exact["optimal_multiplier"].max()
     score = exact["positive_regret"] + price * exact["positive_violation"]
     each = pd.DataFrame({"reward": exact["value"], "cost": exact["horizon"] - exact["utility_value"], "score": score})
@@ -170,33 +122,39 @@ def means(exact: pd.DataFrame) -> pd.DataFrame:
 
 
 class Control(NamedTuple):
-    """An experiment whose learners are to be compared."""
+    """An experiment in one environment whose learners are compared."""
 
     name: str
-    runs: pd.DataFrame  # one row a run, with the learner's algorithm, variants and factors
+    runs: pd.DataFrame  # one row per run, with the learner's algorithm, setting, variants and multiples
     limit: float
     optimum: float
 
 
-def control(folder: Path, name: str) -> Control:
-    file = folder / "tables" / name / "exact.parquet"
-    if len(tables.cases(file)) > 1:
-        raise ValueError(f"{name} has several budgets or K: expected one of each, to compare learners in one place")
-    exact, specs = tables.load(file), tables.learners(file)
+def control(file: Path) -> Control:
+    """From an experiment's table of exact values."""
+    exact = tables.load(file)
     options = {
         learner: {"algorithm": spec["algorithm"], "setting": spec["setting"], **spec["variants"]}
-        | {f"factor {key}": value for key, value in spec.get("factors", {}).items()}
-        for learner, spec in specs.items()
+        | {f"times {factor}": multiple for factor, multiple in spec.get("times", {}).items()}
+        for learner, spec in tables.learners(file).items()
     }
-    runs = means(exact).join(pd.DataFrame.from_dict(options, orient="index"), on="learner")
-    optimum = float(np.average(exact["optimal_value"], weights=exact["weight"]))
-    return Control(name, runs, float(exact["horizon"].iloc[0] - exact["rho"].iloc[0]), optimum)
+    chosen = pd.DataFrame.from_dict(options, orient="index")
+    chosen = chosen.reindex(columns=list(dict.fromkeys([*chosen.columns, *CROSSED, "no_btilde"])))
+    limit = float(exact["horizon"].iloc[0] - exact["rho"].iloc[0])
+    optimum = metrics.mean(exact["optimal_value"], exact["weight"])
+    return Control(file.parent.name, means(exact).join(chosen, on="learner"), limit, optimum)
 
 
-def crossings(runs: pd.DataFrame) -> pd.DataFrame:
-    """Algorithm 1 with either choice of everything that is crossed; empty where nothing is."""
-    mine = runs[(runs["algorithm"] == "nonstationary_triple_q") & ~runs["no_btilde"].eq(True)]
-    return mine if all(mine[factor].nunique() == 2 for factor in CROSSED) else mine.iloc[:0]
+def crossings(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """By setting: Algorithm 1 with either choice of everything that is crossed, where all combinations were run."""
+    mine = runs[(runs["algorithm"] == FIRST) & ~runs["no_btilde"].eq(True)]
+    mine = mine[np.logical_and.reduce([mine[factor].isin(levels) for factor, levels in CROSSED.items()])]
+    found = {}
+    for setting, part in mine.groupby("setting", sort=False):
+        learners = part.drop_duplicates([*CROSSED])["learner"]
+        if len(learners) == 2 ** len(CROSSED):
+            found[str(setting)] = part[part["learner"].isin(learners)]
+    return found
 
 
 def effects(crossed: pd.DataFrame) -> pd.DataFrame:
@@ -211,55 +169,38 @@ def effects(crossed: pd.DataFrame) -> pd.DataFrame:
 
 
 def contrasts(runs: pd.DataFrame) -> pd.DataFrame:
-    """The learners beside the crossings, and Algorithm 1 with its own choices."""
+    """The learners beside the crossings, and Algorithm 1 with its own choices, each with a label of its own."""
+    crossed = {learner for found in crossings(runs).values() for learner in found["learner"]}
     own = np.logical_and.reduce([runs[factor] == own for factor, (own, _) in CROSSED.items()])
-    crossed = runs["learner"].isin(crossings(runs)["learner"])
-    kept = runs[~crossed | own]
-    label = kept["algorithm"].map(style.title).mask(kept["no_btilde"].eq(True), "Algorithm 1 without b~")
-    first = style.title("nonstationary_triple_q")
-    return kept.assign(label=label).sort_values("label", key=lambda name: name != first, kind="stable")
-
-
-def draw_crossings(ax: Axes, crossed: pd.DataFrame, quantity: str) -> None:
-    """For every choice, lines between runs that differ in it alone; in black the mean, with an interval over seeds."""
-    for place, (factor, levels) in enumerate(CROSSED.items()):
-        x, rest = [2.2 * place, 2.2 * place + 1], [name for name in CROSSED if name != factor]
-        ax.text(x[0] + 0.5, 1.01, factor, transform=ax.get_xaxis_transform(), ha="center", weight="bold")
-        for keys, pair in crossed.groupby([*rest, factor])[quantity].mean().unstack()[list(levels)].iterrows():
-            reset = None if factor == "reset" else dict(zip(rest, keys, strict=True))["reset"]
-            colour = "#999999" if reset is None else RESETS[reset]
-            ax.plot(x, pair, "o-", color=colour, linewidth=0.8, markersize=3, alpha=0.75)
-        by_seed = crossed.groupby(["seed", factor])[quantity].mean().unstack()[list(levels)].to_numpy()
-        mean, low, high = mean_interval(by_seed)
-        ax.errorbar(x, mean, [mean - low, high - mean], color="black", linewidth=1.8, capsize=3, zorder=4)
-    ends = [(2.2 * i + j, level) for i, levels in enumerate(CROSSED.values()) for j, level in enumerate(levels)]
-    ax.set_xticks([x for x, _ in ends], [label for _, label in ends], fontsize="small")
+    kept = runs[~runs["learner"].isin(crossed) | own]
+    label = kept["algorithm"].map(lambda name: algorithms.module(name).TITLE)
+    label = label.mask(kept["no_btilde"].eq(True), "Algorithm 1 without b~")
+    shared = kept["learner"].groupby(label).transform("nunique") > 1
+    kept = kept.assign(label=label.mask(shared, label + ", " + kept["learner"]))
+    first = algorithms.module(FIRST).TITLE
+    return kept.sort_values("label", key=lambda label: ~label.str.startswith(first), kind="stable")
 
 
 def multiples(runs: pd.DataFrame) -> pd.DataFrame:
-    """The factors of every run as multiples of the chosen ones, which most of the runs have."""
-    factors = runs.filter(regex="^factor ").rename(columns=lambda name: name.removeprefix("factor ")).astype(float)
-    times = factors.div(factors.mode().iloc[0]).round(6)
-    return runs[["learner", "seed", *QUANTITIES]].join(times.loc[:, times.nunique() > 1])
+    """The runs of tuned learners with the multiples of chosen factors: a column for each that some run changes."""
+    times = runs.filter(regex="^times ").rename(columns=lambda name: name.removeprefix("times "))
+    return runs[RUN].join(times.loc[:, (times != 1).any()])
 
 
-def changed(times: pd.DataFrame) -> pd.DataFrame:
-    """Which factors of which run are not the chosen ones."""
-    return times.drop(columns=["learner", "seed", *QUANTITIES]) != 1
+def factors(times: pd.DataFrame) -> list[str]:
+    """Those that some run of :func:`multiples` changes."""
+    return [name for name in times if name not in RUN]
 
 
-def alone(times: pd.DataFrame) -> pd.DataFrame:
-    """One row a factor and run in which no other factor is changed."""
-    differs = changed(times)
-    parts = [
-        times[~differs.drop(columns=factor).any(axis=1)].assign(factor=factor, multiple=times[factor])
-        for factor in differs
-    ]
-    return pd.concat(parts, ignore_index=True)
+def only(times: pd.DataFrame, changed: list[str]) -> pd.DataFrame:
+    """The runs in which no other factor is changed; none where nobody changes these."""
+    others = [name for name in factors(times) if name not in changed]
+    kept = times[(times[others] == 1).all(axis=1)]
+    return kept if (kept[changed] != 1).any(axis=None) else kept.iloc[:0]
 
 
 def pair(times: pd.DataFrame) -> list[str]:
-    """The two factors that are changed together; none where no run changes two."""
-    differs = changed(times)
+    """The first two factors that a run changes together and alone; none where no run does."""
+    differs = times[factors(times)] != 1
     both = differs[differs.sum(axis=1) == 2]
     return [] if both.empty else list(both.columns[both.iloc[0]])

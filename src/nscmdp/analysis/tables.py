@@ -1,8 +1,8 @@
 """From result files to tables: every run of an experiment beside the optimum of its environment.
 
-curves     realised reward and utility an episode, by window           one row a (learner, seed, window)
-exact      V, W and the optimum at the evaluated episodes              one row a (learner, seed, episode)
-summary    means over the run and over its last fifth, with intervals  one row a learner
+curves     realised reward and utility per episode, by window          one row per (learner, seed, window)
+exact      V, W and the optimum at the evaluated episodes              one row per (learner, seed, episode)
+summary    means over the run and over its last fifth, with intervals  one row per learner
 """
 
 from pathlib import Path
@@ -17,37 +17,40 @@ from nscmdp.analysis.statistics import mean_interval
 from nscmdp.drift import DriftingCMDP
 from nscmdp.runs import files, integrity, optima, simulations
 from nscmdp.runs.records import COMPARED
+from nscmdp.study import layout
 from nscmdp.study.plan import Plan
 
 LAST = 0.8  # "the end" of a run is its last fifth
 KEYS = ["experiment", "reading", "budget", "episodes", "learner", "algorithm", "setting"]
 
 
-def make(plan: Plan, experiment: str, folder: Path, output: Path) -> None:
-    """Write the tables of one experiment below ``output``."""
+def write(plan: Plan, folder: Path, experiment: str) -> None:
+    """The tables of one experiment."""
     runs = _runs(plan, experiment, folder)
     learners = _resolved(plan, experiment, folder)
     cases = [{"reading": case.reading, "budget": case.budget, **case.spec} for case in plan.cases_of(experiment)]
     made_from = {"cases": cases, "learners": learners}
+    output = (folder / layout.table("summary.csv", experiment)).parent
     exact = _exact(runs)
-    _refuse_a_negative_gap(exact)
+    _refuse_a_negative_gap(_exact(runs.assign(gap=runs["least_gap"])) if "least_gap" in runs else exact)
     _save(_curves(runs), output / "curves.parquet", made_from)
     _save(exact, output / "exact.parquet", made_from)
     _save(_traces(runs), output / "traces.parquet", made_from)
-    files.write_text(output / "summary.csv", _summary(exact, runs).to_csv(index=False, float_format="%.6g"))
+    write_csv(output / "summary.csv", _summary(exact, runs))
 
 
 def _resolved(plan: Plan, experiment: str, folder: Path) -> dict[str, dict[str, Any]]:
     """The specifications of an experiment's learners; those of tuned ones hold the factors that were chosen."""
     chosen = simulations.chosen_factors([folder / file for file in plan.tuned_by(experiment)])
     return {
-        one.name: simulations.with_chosen_factors(one.specification, chosen) | {"setting": one.setting}
+        one.name: {**one.specification, **simulations.with_chosen_factors(one.specification, chosen)}
+        | {"setting": one.setting}
         for one in plan.experiment(experiment).all_learners
     }
 
 
 def _runs(plan: Plan, experiment: str, folder: Path) -> pd.DataFrame:
-    """One row a run, arrays in its cells, the comparison with the optimum at the run's own episodes among them."""
+    """One row per run, arrays in its cells, the comparison with the optimum at the run's own episodes among them."""
     cases = {case.name: case for case in plan.cases_of(experiment)}
     learners = {one.name: one for one in plan.experiment(experiment).all_learners}
     tables = integrity.read_all(folder, integrity.runs(plan, experiment))
@@ -158,22 +161,27 @@ def _save(frame: pd.DataFrame, file: Path, facts: dict[str, Any]) -> None:
     files.write(file, pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None), facts)
 
 
+def write_csv(file: Path, table: pd.DataFrame) -> None:
+    """Six digits: what a table says beyond them, no other machine has to say again."""
+    files.write_text(file, table.to_csv(index=False, float_format="%.6g"))
+
+
 def load(file: Path) -> pd.DataFrame:
-    """A table written by :func:`make`."""
+    """A table written by this package."""
     return pd.read_csv(file) if file.suffix == ".csv" else files.read(file)[0].to_pandas()
 
 
-def environment(file: Path, budget: str, episodes: int) -> DriftingCMDP:
+def environment(file: Path, reading: str, budget: str, episodes: int) -> DriftingCMDP:
     """The environment behind the rows of a Parquet table."""
     for case in files.read(file)[1]["cases"]:
-        if (case["budget"], case["episodes"]) == (budget, episodes):
+        if (case["reading"], case["budget"], case["episodes"]) == (reading, budget, episodes):
             return optima.environment(case)
-    raise ValueError(f"{file} has no case {budget}, K = {episodes}")
+    raise ValueError(f"{file} has no case {reading}, {budget}, K = {episodes}")
 
 
-def cases(file: Path) -> list[tuple[str, int]]:
-    """(budget, K) of every case behind the rows of a Parquet table."""
-    return [(case["budget"], case["episodes"]) for case in files.read(file)[1]["cases"]]
+def cases(file: Path) -> list[tuple[str, str, int]]:
+    """(reading, budget, K) of every case behind the rows of a Parquet table."""
+    return [(case["reading"], case["budget"], case["episodes"]) for case in files.read(file)[1]["cases"]]
 
 
 def learners(file: Path) -> dict[str, dict[str, Any]]:

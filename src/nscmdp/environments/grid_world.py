@@ -4,14 +4,14 @@ An agent walks from S to G on a map with walls (#), which block, and obstacles (
 The paper's sentences, and the option that holds each reading:
 
     reward 1 at the destination, 0.1 (d_max - d_0)/d_max elsewhere      d: Euclidean distance to G
-    cost at most ``limit`` an episode; no termination before H          utility g = 1 - cost, rho = H - limit
+    cost at most ``limit`` per episode; no termination before H          utility g = 1 - cost, rho = H - limit
     ``location``: both are paid at the location "reached" by the move, or at the "current" one
     ``success``: the intended move happens with this probability, otherwise one of the four actions, uniformly
     ``success_drift``, ``cost_drift``, ``reward_drift``: how far each has moved after one leg, in equal steps;
         the probability is clipped at 0 and 1, the cost rises at every location, the reward rises or falls with a sign
         drawn once per location from the environment's ``seed``; nothing but the probability is clipped
 
-The paper's 0.1/K an episode is walked from the first episode to the last: 0.1 in all, whatever K. ``legs`` > 1 walks
+The paper's 0.1/K per episode is walked from the first episode to the last: 0.1 in all, whatever K. ``legs`` > 1 walks
 the same drift to and fro.
 
 Beyond the paper, ``switch`` moves the "goal", the "obstacles" or "both" at each share of the run in ``switch_at``: to

@@ -11,7 +11,7 @@ Three states x, four steps, a uniform start. Every (h,x) offers the same four di
 and (h,x,a) leads to a successor of its own with probability .7 -> .6, else to any of the three states, uniformly. The
 orders and successors come from ``seed``: every seed is another instance of the same difficulty. Half an episode must be
 useful (rho = 2 of H = 4), so that the constraint binds in every episode, with room to spare (the best utility is always
-more than rho + 1). In the middle of a leg falling and rising are utility_value the same, and a learner must change over.
+more than rho + 1). In the middle of a leg falling and rising pay the same, and a learner must change over.
 
 By the definitions one leg has B_r = 4 (.5) = 2, B_g = 4 (.1) = .4 and B_p = 4 (2/15) = .533..., B = 2.933... in all,
 whatever the seed and K. ``legs`` walks it to and fro.

@@ -5,7 +5,7 @@ goes from M towards M' until its variation is .75 H. As many whole legs, to and 
 then a part of one more, all at one speed: the path is a curve in k/K, and its variation is ``budget``, whatever K.
 
 One action of every (h,x), the careful one, has utility 1 throughout and a reward of at most .2; all others have
-utilities of at most .5. Playing it everywhere is utility_value H, and nothing is utility_value more, in every model between M and M'.
+utilities of at most .5. Playing it everywhere has utility H, the most there is, in every model between M and M'.
 With rho = H - ``slater`` the Slater gap max_pi W - rho is therefore exactly ``slater`` in every episode.
 
 The uniform policy is far from the best: in five models along the leg its Lagrangian gap (V* - V) + lambda* (rho - W) is

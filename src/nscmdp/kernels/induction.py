@@ -190,7 +190,7 @@ def greedy(model, on_reward, on_utility, choice, values):
 
     Writes the deterministic policy ``choice`` (H,S) and uses ``values`` (2,S,2); returns its V and W.
     """
-    return choose(on_reward, on_utility, *borrowed((model, choice, values)))  # type: ignore[call-arg]
+    return choose(on_reward, on_utility, *borrowed((model, choice, values)))
 
 
 @expanded
@@ -217,7 +217,7 @@ def choose(on_reward, on_utility, model, choice, values):
 @jit
 def follow(model, one, other, values, others):
     """V and W of two deterministic policies (H,S), in one pass over the model: v, w, v', w'."""
-    return walk(*borrowed((model, one, other, values, others)))  # type: ignore[call-arg]
+    return walk(*borrowed((model, one, other, values, others)))
 
 
 @expanded

@@ -20,8 +20,8 @@ def digest(*modules: str, beside: str = "") -> str:
 
     That one counts by itself: what it imports of files and folders decides no number.
     """
-    content, alone = hashlib.sha256(), {_file(beside)} - {None}
-    for file in sorted({file for module in modules for file in closure(module)} | alone):
+    content, alone = hashlib.sha256(), _file(beside)
+    for file in sorted({file for module in modules for file in closure(module)} | ({alone} if alone else set())):
         content.update(f"{file.relative_to(PACKAGE).as_posix()}\0{_code(file)}\0".encode())
     return content.hexdigest()[:16]
 

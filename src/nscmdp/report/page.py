@@ -4,13 +4,14 @@ import json
 import re
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
 from nscmdp.analysis import answer, tables
 from nscmdp.report.style import title
 from nscmdp.runs import files
+from nscmdp.study import catalogue, layout
+from nscmdp.study.plan import Plan
 
 PAPER = (
     "H. Wei, A. Ghosh, N. Shroff, L. Ying, X. Zhou: "
@@ -39,25 +40,27 @@ a { color: #0b5394; }
 """
 
 
-def write(folder: Path) -> None:
-    """Write index.html and deviations.html into a results folder, from what is there."""
+def write(plan: Plan, folder: Path) -> None:
+    """index.html and deviations.html of a finished run."""
+    drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
+    judged = [folder / name for name in plan.judged()]
     parts = [
         f"<h1>Non-stationary CMDPs: a replication</h1>\n<p class=by>{escape(PAPER)}</p>",
-        _answer(folder),
-        _section(folder, "The paper's simulation", "grid_world"),
-        _section(folder, "Why", "landscape", "causes", "sensitivity"),
-        _numbers(folder),
-        _comparison(folder),
-        _section(folder, "Linear CMDPs", "linear", "linear_arms"),
-        _section(folder, "Environments", "environments"),
-        _links(folder),
+        _answer(folder / layout.ANSWER, drawn) if folder / layout.ANSWER in judged else "",
+        _section(drawn, "The paper's simulation", "grid_world"),
+        _section(drawn, "Why", "landscape", "causes", "sensitivity"),
+        _numbers([folder / layout.table("summary.csv", name) for name in sorted(plan.experiments)]),
+        *([_comparison(folder)] if folder / layout.table("comparison.csv") in judged else []),
+        _section(drawn, "Growth", "growth", "assumed_budget", "arms"),
+        _section(drawn, "Linear CMDPs", "linear", "linear_arms"),
+        _section(drawn, "Environments", "environments"),
+        _links(plan.files()),
     ]
     body = "\n".join(part for part in parts if part)
-    files.write_text(folder / "index.html", _document("Non-stationary CMDPs: a replication", body))
-    if (folder / "deviations.md").is_file():
-        ledger = _from_markdown((folder / "deviations.md").read_text(encoding="utf-8"))
-        body = f"<div class=ledger>\n{ledger}\n</div>"
-        files.write_text(folder / "deviations.html", _document("Deviations from the printed text", body))
+    files.write_text(folder / layout.PAGE, _document("Non-stationary CMDPs: a replication", body))
+    ledger = _from_markdown((folder / layout.DEVIATIONS).read_text(encoding="utf-8"))
+    body = f"<div class=ledger>\n{ledger}\n</div>"
+    files.write_text(folder / layout.DEVIATIONS_PAGE, _document("Deviations from the printed text", body))
 
 
 def _document(title: str, body: str) -> str:
@@ -74,14 +77,11 @@ def _from_markdown(text: str) -> str:
     return markdown2html(text)
 
 
-def _answer(folder: Path) -> str:
+def _answer(file: Path, drawn: set[str]) -> str:
     """Does it replicate? With the grid of verdicts, and what had to be completed."""
-    file = folder / "answer.json"
-    if not file.is_file():
-        return ""
     lines = answer.lines(json.loads(file.read_text(encoding="utf-8")))
     said = _from_markdown("\n".join(f"- {line}" for line in lines))
-    grid = _figure("claims") if (folder / "figures/claims.svg").is_file() else ""
+    grid = _figure("claims") if "claims" in drawn else ""
     note = (
         "<p class=note>Verdicts are computed: thresholds are fixed in the code, seeds and intervals are in "
         "<a href=claims.json>claims.json</a>, what tuning tried in <a href=tables/tuned.csv>tuned.csv</a>. "
@@ -90,91 +90,54 @@ def _answer(folder: Path) -> str:
     return f"<h2>Does it replicate?</h2>\n{said}\n{grid}\n{note}"
 
 
-class Shown(NamedTuple):
-    notebook: str
-    caption: str
-
-
-FIGURES = {
-    "grid_world": Shown(
-        "grid_world",
-        "One row for each choice of constants: the printed formulas (literal), those of the authors' code for the "
-        "predecessor (authors), and factors chosen with equal effort for every learner on other seeds (tuned).",
-    ),
-    "claims": Shown(
-        "replication",
-        "The simulation's claim in its parts, for every choice of constants and every reading: how many of the seeds "
-        "agree, and the verdict that follows.",
-    ),
-    "landscape": Shown("replication", "All candidates that tuning tried, and what a smaller effort would have found."),
-    "causes": Shown("replication", "What separates Algorithm 1 from Triple-Q: every difference switched by itself."),
-    "sensitivity": Shown("replication", "How much each factor matters around the chosen ones."),
-    "growth": Shown(
-        "comparison_table",
-        "Gap and regret against K, violation of an episode against K, gap against the budget B. Dotted: literal.",
-    ),
-    "assumed_budget": Shown("comparison_table", "What a wrongly assumed budget costs Algorithm 1."),
-    "arms": Shown("comparison_table", "What Exp3 chose for Algorithm 2, which does not know the budget."),
-    "linear": Shown(
-        "linear", "Algorithm 3 in a drifting linear CMDP: literal beside scaled, with and without restarts."
-    ),
-    "linear_arms": Shown("linear", "What the bandit chose where the budget is not known."),
-    "environments": Shown(
-        "environments", "How the environments drift, how much their constraint binds, and what can be earned."
-    ),
-}
-
-
-def _section(folder: Path, title: str, *names: str) -> str:
-    made = [name for name in names if (folder / "figures" / f"{name}.svg").is_file()]
-    return "\n".join([f"<h2>{escape(title)}</h2>", *map(_figure, made)]) if made else ""
+def _section(drawn: set[str], title: str, *names: str) -> str:
+    made = [_figure(name) for name in names if name in drawn]
+    return "\n".join([f"<h2>{escape(title)}</h2>", *made]) if made else ""
 
 
 def _figure(name: str) -> str:
-    notebook, caption = FIGURES[name]
-    alt = escape(caption, quote=True)
+    notebook, figure = catalogue.find(name)
+    alt, svg, png = escape(figure.caption, quote=True), layout.figure(name), layout.figure(name, "png")
     return (
-        f"<figure>\n<a href=figures/{name}.svg><img src=figures/{name}.svg alt='{alt}'></a>\n"
-        f"<figcaption>{escape(caption)} <a href=notebooks/{notebook}.html>Notebook</a>, "
-        f"<a href=figures/{name}.png>PNG</a>, made by the rule <code>{notebook}</code>.</figcaption>\n</figure>"
+        f"<figure>\n<a href={svg}><img src={svg} alt='{alt}'></a>\n"
+        f"<figcaption>{escape(figure.caption)} <a href={layout.notebook(notebook, 'html')}>Notebook</a>, "
+        f"<a href={png}>PNG</a>, made by the rule <code>notebook_{notebook}</code>.</figcaption>\n</figure>"
     )
 
 
-def _numbers(folder: Path) -> str:
+def _numbers(summaries: list[Path]) -> str:
     """The summaries of simple experiments; the others have figures."""
-    files = [file for file in sorted(folder.glob("tables/*/summary.csv")) if _is_simple(file)]
+    simple = [file for file in summaries if _is_simple(file)]
     note = (
-        "Exact expectations of the policies played, an episode, over the last fifth of the episodes: mean over seeds "
+        "Exact expectations per episode of the policies played, over the last fifth of the episodes: mean over seeds "
         "with a 95% bootstrap interval. A cost whose interval lies above the limit is marked; a gap of 0 is optimal."
     )
-    return "\n".join([f"<h2>In numbers</h2>\n<p class=note>{note}</p>", *map(_summary, files)]) if files else ""
+    return "\n".join([f"<h2>In numbers</h2>\n<p class=note>{note}</p>", *map(_summary, simple)]) if simple else ""
 
 
 def _is_simple(file: Path) -> bool:
     """One environment, and every learner with one of its settings as it is."""
     table = tables.load(file)
     plain = table["learner"] == table["algorithm"] + "." + table["setting"]
-    return bool(plain.all()) and len(table[["budget", "episodes"]].drop_duplicates()) == 1
+    return bool(plain.all()) and len(table[["reading", "budget", "episodes"]].drop_duplicates()) == 1
 
 
 def _comparison(folder: Path) -> str:
-    file = folder / "tables/comparison.csv"
-    if not file.is_file():
-        return ""
+    file = folder / layout.table("comparison.csv")
     head = (
         "<th>algorithm<th>constants<th>model-free<th>knows B<th>regret<th>gap grows as K to the"
-        "<th>the bound's<th>violation an episode<th>theorem from K<th>bytes"
+        "<th>the bound's<th>violation per episode<th>theorem from K<th>bytes"
     )
     rows = "\n".join(_claim(row) for _, row in tables.load(file).iterrows())
     note = (
         "The paper's Table 1 with measurements beside it: the slope of log gap against log K with a 95% interval, the "
-        "local slope of Theorem 1's explicit bound at the same constants, the violation of an episode at the largest K "
+        "local slope of Theorem 1's explicit bound at the same constants, the violation per episode at the largest K "
         "(negative: kept), and the K from which the theorem promises zero violation in this environment."
     )
-    links = " ".join(f"<a href=tables/{name}>{name}</a>" for name in ("comparison.csv", "comparison.tex", "slopes.csv"))
+    links = " ".join(f"<a href=tables/{name}>{name}</a>" for name in layout.COMPARISON)
     table = f"<div class=wide><table class=claims>\n<tr>{head}\n{rows}\n</table></div>\n<p class=note>{links}</p>"
     heading = f"<h2>The comparison table</h2>\n<p class=note>{note}</p>"
-    return "\n".join([heading, table, _section(folder, "Growth", "growth", "assumed_budget", "arms")])
+    return f"{heading}\n{table}"
 
 
 def _claim(row: pd.Series) -> str:
@@ -203,7 +166,7 @@ def _summary(file: Path) -> str:
     table = tables.load(file)
     experiment = file.parent.name
     parts = []
-    for (budget, episodes), case in table.groupby(["budget", "episodes"], sort=False):
+    for (_, budget, episodes), case in table.groupby(["reading", "budget", "episodes"], sort=False):
         limit = case["horizon"].iloc[0] - case["rho"].iloc[0]
         drift = f", {budget}" if budget != "default" else ""
         heading = (
@@ -241,11 +204,7 @@ def _interval(mean: float, low: float, high: float) -> str:
     return f"<td>{mean:.2f} <small>[{low:.2f}, {high:.2f}]</small>"
 
 
-def _links(folder: Path) -> str:
-    names = [
-        file.relative_to(folder).as_posix()
-        for part in ("notebooks/*.html", "tables/**/*.csv")
-        for file in sorted(folder.glob(part))
-    ]
-    items = "\n".join(f"<li><a href='{escape(name)}'>{escape(name)}</a>" for name in names)
+def _links(names: list[str]) -> str:
+    listed = sorted(name for name in names if name.endswith((".csv", ".html")) and "/" in name)
+    items = "\n".join(f"<li><a href='{escape(name)}'>{escape(name)}</a>" for name in listed)
     return f"<h2>Notebooks and tables</h2>\n<ul>\n{items}\n</ul>"

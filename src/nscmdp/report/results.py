@@ -4,7 +4,8 @@ A notebook asks for ``results.figure("growth")``. What draws it is the function 
 ``nscmdp.report.figures.comparison_table``; which roles it needs stands in :mod:`nscmdp.study.catalogue`.
 """
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pandas as pd
 from IPython.display import Image, Markdown
 
-from nscmdp.analysis import tables
+from nscmdp.analysis import comparison, tables
 from nscmdp.report import style
 from nscmdp.study import catalogue, layout
 
@@ -35,12 +36,44 @@ class Results:
     def table(self, name: str, experiment: str | None = None) -> pd.DataFrame:
         return tables.load(self.file(name, experiment))
 
+    def tables(self, name: str, role: str) -> pd.DataFrame:
+        """Of all experiments of a role, one below the other."""
+        return pd.concat([self.table(name, experiment) for experiment in self.experiments(role)], ignore_index=True)
+
+    @cache  # noqa: B019
+    def study(self, role: str) -> comparison.Study:
+        return comparison.Study(self.folder, self.experiments(role))
+
+    def missing(self, roles: tuple[str, ...]) -> Markdown | None:
+        """A sentence, if the configuration has nothing of one of these roles."""
+        absent = [role for role in roles if not (self.shown if role == "shown" else self.experiments(role))]
+        said = f"Not shown: nothing in the configuration has the role {', '.join(absent)}."
+        return Markdown(said) if absent else None
+
     def figure(self, name: str, width: int = 1100) -> Image | Markdown:
         """Draw a figure of the catalogue, keep it as SVG and PNG, and show it."""
         notebook, wanted = catalogue.find(name)
-        missing = [role for role in wanted.roles if not (self.shown if role == "shown" else self.roles.get(role))]
-        if missing:
-            return Markdown(f"Not drawn: nothing in the configuration has the role {', '.join(missing)}.")
+        if missing := self.missing(wanted.roles):
+            return missing
         draw = getattr(import_module(f"nscmdp.report.figures.{notebook}"), name)
         style.save(draw(self), self.folder / layout.figure(name))
         return Image(self.folder / layout.figure(name, "png"), width=width)
+
+
+def needs(*roles: str) -> Callable[[Callable[[Results], Any]], Callable[[Results], Any]]:
+    """For what a notebook shows besides figures: a sentence takes its place where nothing has one of these roles."""
+
+    def guard(show: Callable[[Results], Any]) -> Callable[[Results], Any]:
+        @wraps(show)
+        def guarded(results: Results) -> Any:
+            return results.missing(roles) or show(results)
+
+        return guarded
+
+    return guard
+
+
+def first_case(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of an experiment's table: the first reading and the first budget, at the largest K."""
+    longest = rows[rows["episodes"] == rows["episodes"].max()]
+    return longest[(longest[["reading", "budget"]] == longest[["reading", "budget"]].iloc[0]).all(axis=1)]

@@ -87,7 +87,7 @@ def start(plan: Plan, folder: Path) -> None:
 
 def finish(folder: Path) -> None:
     """Note the checksums of all that the run has made."""
-    lines = [f"{_sha256(folder / name)}  {name}\n" for name in sorted(_noted_plan(folder).files())]
+    lines = [f"{_sha256(folder / name)}  {name}\n" for name in sorted(noted_plan(folder).files())]
     files.write_text(folder / CHECKSUMS, "".join(lines))
 
 
@@ -110,7 +110,7 @@ def repair(plan: Plan, folder: Path) -> list[str]:
 
 
 def _damaged(plan: Plan, folder: Path) -> list[files.Damaged]:
-    """Files that are there and unsound. Of an unfinished run only those can be recognised that hold their own checksum."""
+    """Files that are there and unsound. Of an unfinished run, only those that hold their own checksum."""
     noted = _noted_checksums(folder)
     if noted:
         return _changed(folder, noted)
@@ -162,7 +162,7 @@ class Audit(NamedTuple):
 
 def check(folder: Path) -> Audit:
     """Audit a results folder against its own configuration and the sources at hand."""
-    plan = _noted_plan(folder)
+    plan = noted_plan(folder)
     noted = _noted_checksums(folder)
     redo = {name: "missing" for name in noted if not (folder / name).exists()}
     redo |= {_below(problem.file, folder): problem.reason for problem in _changed(folder, noted)}
@@ -179,7 +179,7 @@ def check(folder: Path) -> Audit:
     return Audit(plan.config.results, len(noted.keys() | known.keys()), redo, remove, bool(noted))
 
 
-def _noted_plan(folder: Path) -> Plan:
+def noted_plan(folder: Path) -> Plan:
     try:
         return make(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
     except FileNotFoundError:

@@ -65,7 +65,7 @@ def record(run: Run, env: DriftingCMDP, keep: str, optimum: Array | None) -> dic
     return row | by_window(run, optimum)
 
 
-def by_window(run: Run, optimum: Array) -> dict[str, Array]:
+def by_window(run: Run, optimum: Array) -> dict[str, Any]:
     """Means over windows of a run that was evaluated in every episode."""
     compared = metrics.compare(run.value, run.utility_value, optimum, run.rho)
     exact = {"value": run.value, "utility_value": run.utility_value, **compared}

@@ -42,8 +42,8 @@ def simulate_batch(
 ) -> None:
     """Simulate some seeds of every learner of a unit in every case.
 
-    Runs that are kept by windows need the optima of every episode (``solved``), learners of the setting "tuned" the file of the
-    tuning that chose their algorithm's factors.
+    Runs that are kept by windows need the optima of every episode (``solved``), learners of the setting "tuned" the
+    files of the tunings that chose their factors.
     """
     chosen = chosen_factors(tuned)
     known = _rows_elsewhere(output, seeds)

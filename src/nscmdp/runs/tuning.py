@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,9 +24,6 @@ from nscmdp import algorithms, metrics, simulate
 from nscmdp.metrics import Array
 from nscmdp.problem import DoesNotFit
 from nscmdp.runs import files, optima
-
-if TYPE_CHECKING:
-    from nscmdp.study.plan import Plan
 
 TABLE = pa.schema(
     {
@@ -130,25 +127,11 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     return table.assign(finalist=finalist, chosen=chosen, factors=grouped["factors"].first()).reset_index()
 
 
-def choices(files: Iterable[Path]) -> dict[str, dict[str, float]]:
+def choices(chosen_by: Iterable[Path]) -> dict[str, dict[str, float]]:
     """The factors that some tunings chose, by algorithm."""
     found = {}
-    for file in files:
+    for file in chosen_by:
         rows, facts = files.read(file)
         table = summary(rows.to_pandas())
         found[facts["specification"]["algorithm"]] = json.loads(table.loc[table["chosen"], "factors"].iloc[0])
     return found
-
-
-def table(plan: "Plan", folder: Path) -> pd.DataFrame:
-    """All candidates of all tunings."""
-    from nscmdp.runs import integrity  # with all that checks a configuration: no job that tunes needs it
-
-    frames = []
-    found = integrity.read_all(folder, integrity.tunings(plan))
-    for (tuning, algorithm, episodes, _), rows in zip(plan.tuning_files(), found, strict=True):
-        decides = episodes == plan.tuning(tuning).episodes
-        keys = {"tuning": tuning, "algorithm": algorithm, "episodes": episodes, "decides": decides}
-        frames.append(summary(rows.to_pandas()).assign(**keys))
-    first = ["tuning", "algorithm", "episodes", "decides"]
-    return pd.concat(frames, ignore_index=True).pipe(lambda all: all[[*first, *all.columns.drop(first)]])

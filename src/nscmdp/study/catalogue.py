@@ -6,6 +6,8 @@ needs are there; it draws the figures whose own roles are there.
 
 from typing import NamedTuple
 
+from nscmdp.study import layout
+
 ROLES = {
     "grid_world": "the paper's simulation: drawn in the grid-world figure, and the simulation's claim is judged on it",
     "reading": "another reading of the paper's simulation: the claim is judged on it",
@@ -28,6 +30,7 @@ class Figure(NamedTuple):
 class Notebook(NamedTuple):
     name: str
     figures: tuple[Figure, ...]
+    reads: tuple[str, ...] = ()  # besides the tables of its experiments
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -69,6 +72,7 @@ NOTEBOOKS = (
             ),
             Figure("sensitivity", "How much each factor matters around the chosen ones.", ("sensitivity",)),
         ),
+        (layout.CLAIMS,),
     ),
     Notebook(
         "comparison_table",
@@ -81,6 +85,7 @@ NOTEBOOKS = (
             Figure("assumed_budget", "What a wrongly assumed budget costs Algorithm 1.", ("assumed_budget",)),
             Figure("arms", "What Exp3 chose for Algorithm 2, which does not know the budget.", ("growth",)),
         ),
+        tuple(map(layout.table, layout.COMPARISON)),
     ),
     Notebook(
         "linear",

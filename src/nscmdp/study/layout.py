@@ -7,6 +7,7 @@ CONFIG, CHECKSUMS = "config.json", "checksums.txt"
 PAGE, DEVIATIONS_PAGE = "index.html", "deviations.html"
 CLAIMS, ANSWER, DEVIATIONS = "claims.json", "answer.json", "deviations.md"
 TABLES = ("curves.parquet", "exact.parquet", "traces.parquet", "summary.csv")  # of every experiment
+TIMING = "benchmarks/timing.csv"
 COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv")
 RUNS = ("environments", "simulations", "tuning")  # the folders of what jobs compute
 NOT_RESULTS = ("logs", "benchmarks")  # they depend on clocks and machines
@@ -41,7 +42,3 @@ def notebook(name: object, form: str = "ipynb") -> str:
 def log(name: str) -> str:
     """Of the job that makes the result ``name``."""
     return f"logs/{name.rpartition('.')[0]}.log"
-
-
-def timing() -> str:
-    return "benchmarks/timing.csv"

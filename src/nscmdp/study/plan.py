@@ -17,7 +17,7 @@ from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels import sources
 from nscmdp.problem import DoesNotFit, Problem
 from nscmdp.randomness import format_seeds
-from nscmdp.study import catalogue, layout, requests
+from nscmdp.study import catalogue, layout, requests, roles
 from nscmdp.study.config import TUNED, Config, Experiment, Tuning, Unacceptable, environment_options, parse
 
 DEFAULT = "default"  # the reading, or the budget, of an environment as it stands
@@ -123,6 +123,19 @@ class Plan:
             return given | {"shown": self.shown}
         return given | {"roles": {role: self.roles.get(role, []) for role in chosen.roles}}
 
+    def read_by(self, notebook: str) -> list[str]:
+        """The files that a notebook draws, below the results folder."""
+        (chosen,) = [one for one in catalogue.NOTEBOOKS if one.name == notebook]
+        found = [name for name in chosen.reads if name in self.judged()]
+        for role in chosen.roles:
+            if role == "tuning" and self.tunings:
+                found += [layout.table("tuned.csv"), *map(layout.optima, self.tunings)]
+            elif role == "shown":
+                found += [layout.table("environments.csv")]
+            else:
+                found += self.tables_of(role)
+        return found
+
     def optimum_spec(self, name: str) -> dict[str, Any]:
         """Of an experiment or a tuning."""
         chosen = self.study(name)
@@ -205,12 +218,17 @@ class Plan:
 
     def computed(self) -> list[str]:
         """The files of optima, tunings and runs, below the results folder."""
+        optima = [layout.optima(name) for name in (*self.experiments, *self.tunings)]
         runs = [file for name in self.experiments for _, _, file in self.run_files(name)]
-        return [
-            *map(layout.optima, (*self.experiments, *self.tunings)),
-            *(file for *_, file in self.tuning_files()),
-            *runs,
-        ]
+        return [*optima, *(file for *_, file in self.tuning_files()), *runs]
+
+    def tables(self, *names: str) -> list[str]:
+        """The tables of some experiments, or of all."""
+        return [layout.table(table, name) for name in names or self.experiments for table in layout.TABLES]
+
+    def tables_of(self, *roles: str) -> list[str]:
+        """The tables of all experiments of some roles."""
+        return [table for role in roles if role in self.roles for table in self.tables(*self.roles[role])]
 
     def judged(self) -> list[str]:
         """The files of verdicts and of tables over all experiments."""
@@ -223,22 +241,18 @@ class Plan:
             layout.DEVIATIONS,
         ]
 
-    def tables(self, *names: str) -> list[str]:
-        """The tables of some experiments, or of all."""
-        return [layout.table(table, name) for name in names or self.experiments for table in layout.TABLES]
-
     def figures(self, notebook: str) -> list[str]:
         return [layout.figure(one.name, form) for one in self.notebooks[notebook] for form in ("svg", "png")]
 
-    def reported(self) -> list[str]:
-        """The files of notebooks, figures and pages."""
+    def drawn(self) -> list[str]:
+        """The files of notebooks and figures."""
         notebooks = [layout.notebook(name, form) for name in self.notebooks for form in ("ipynb", "html")]
-        figures = [file for name in self.notebooks for file in self.figures(name)]
-        return [*notebooks, *figures, layout.PAGE, layout.DEVIATIONS_PAGE]
+        return [*notebooks, *(file for name in self.notebooks for file in self.figures(name))]
 
     def files(self) -> list[str]:
         """Everything that a finished run has made, below the results folder."""
-        return [*self.computed(), *self.tables(), *self.judged(), *self.reported()]
+        pages = [layout.PAGE, layout.DEVIATIONS_PAGE]
+        return [*self.computed(), *self.tables(), *self.judged(), *self.drawn(), *pages]
 
     def check(self) -> None:
         """Make every environment and learner once; raise :class:`Unacceptable` where one cannot be."""
@@ -254,6 +268,7 @@ class Plan:
             for case in self.cases_of(experiment.name):
                 _check_environment(case, f"experiments[{number}]")
                 _check_learners(case, experiment, f"experiments[{number}]")
+        roles.check(self)
 
 
 def run_digest(algorithm: str) -> str:
@@ -268,7 +283,10 @@ def make(raw: dict[str, Any]) -> Plan:
 def load(file: Path) -> Plan:
     import yaml
 
-    return make(yaml.safe_load(file.read_text(encoding="utf-8")))
+    try:
+        return make(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except yaml.YAMLError as error:
+        raise Unacceptable(f"{file} is not YAML: {error}") from None
 
 
 def _cases(experiment: Experiment) -> list[Case]:

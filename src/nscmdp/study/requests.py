@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from nscmdp.study.config import Experiment, Tuning
     from nscmdp.study.plan import Case, Plan
 
-STEP = 500e-9  # seconds a step of an episode
-ROW, SUCCESSOR = 10e-9, 4e-9  # seconds a row of a sweep, and for each of its successors
-SWEEPS = {  # a learner's own sweeps an episode; one that is not named here is taken to do one
+STEP = 500e-9  # seconds per step
+ROW, SUCCESSOR = 10e-9, 4e-9  # seconds per row of a sweep, and per successor of a row
+SWEEPS = {  # a learner's own sweeps per episode; one that is not named here is taken to do one
     "nonstationary_triple_q": 0,
     "double_restart_triple_q": 0,
     "triple_q": 0,
@@ -28,9 +28,9 @@ OPTIMUM_SWEEPS = 10
 MARGIN = 3
 START = 10  # minutes: Python thrice from a slow disk, and the kernels again where a node's processor is another
 BASE = 1000  # megabytes: Snakemake, the job and their libraries
-ENTRY = 150  # bytes a successor in all copies of the model's tables
-COUNT = 16  # bytes a pair of states in a learner's own model
-POINT = 300  # bytes an evaluated episode, while it is compared and written
+ENTRY = 150  # bytes per successor in all copies of the model's tables
+COUNT = 16  # bytes per pair of states in a learner's own model
+POINT = 300  # bytes per evaluated episode, while it is compared and written
 JOB = 300  # seconds that a job in a batch of its own choosing aims at
 
 
@@ -48,7 +48,7 @@ def simulation(plan: "Plan", experiment: str, unit: str, seeds: int, attempt: in
 def optimum(plan: "Plan", name: str, attempt: int = 1) -> Request:
     """For the environments of an experiment or a tuning."""
     cases, seeds = plan.cases_of(name), len(plan.seeds_of(name))
-    asked = [min(case.episodes, seeds * _evaluated(case, plan.tuning(name))) for case in cases]
+    asked = [min(case.episodes, seeds * _evaluated(case, plan.study(name))) for case in cases]
     seconds = sum(number * OPTIMUM_SWEEPS * _sweep(case) for number, case in zip(asked, cases, strict=True))
     return _request(seconds, max(map(_model, cases)) + POINT * sum(asked), attempt)
 
@@ -66,7 +66,7 @@ def tuning(plan: "Plan", name: str, algorithm: str, episodes: int, attempt: int 
     effort = plan.config.effort
     runs = effort.candidates * effort.screening_seeds + effort.finalists * (effort.seeds - effort.screening_seeds)
     (case,) = [one for one in plan.cases_of(name) if one.episodes == episodes]
-    return _request(runs * _seconds(case, algorithm, plan.tuning(name)), _held(case, algorithm), attempt)
+    return _request(runs * _seconds(case, algorithm, plan.study(name)), _held(case, algorithm), attempt)
 
 
 def batch(plan: "Plan", experiment: str, unit: str) -> int:
@@ -75,9 +75,9 @@ def batch(plan: "Plan", experiment: str, unit: str) -> int:
 
 
 class _Need(NamedTuple):
-    seconds: float  # a seed
+    seconds: float  # per seed
     model: float  # bytes of the largest model, and of what its learner keeps of it
-    kept: float  # bytes a seed
+    kept: float  # bytes per seed
     compared: float  # bytes of the optima that a run is compared with, and of its own episodes beside them
 
 

@@ -1,0 +1,22 @@
+"""How long episodes took on this machine, exact evaluation included: what the jobs' logs say."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from nscmdp.analysis.tables import write_csv
+from nscmdp.runs import simulations
+from nscmdp.study import layout
+from nscmdp.study.plan import Plan
+
+
+def write(plan: Plan, folder: Path) -> None:
+    rows = [
+        (experiment, *run)
+        for experiment in plan.experiments
+        for run in simulations.finished(folder / "logs/simulations" / experiment)
+    ]
+    runs = pd.DataFrame(rows, columns=["experiment", "learner", "episodes", "seconds"])
+    total = runs.groupby(["experiment", "learner"], sort=False).sum()
+    table = (total["seconds"] / total["episodes"]).rename("seconds_per_episode").reset_index()
+    write_csv(folder / layout.TIMING, table)

@@ -1,0 +1,198 @@
+"""What an experiment must have so that all that is made of it can be made: checked before any job runs.
+
+every experiment     an evaluated episode in the last fifth of a run; files that can be named after its seeds
+grid_world, reading  the grid world, every evaluated episode, Algorithm 1, one learner for each algorithm and setting,
+                     an evaluated episode in each tenth of a run from the third on
+growth, linear       one environment, one reading, the same budgets in all experiments of the role, learners whose names
+                     differ among them, a Slater gap, which the theorems divide by
+assumed_budget       one experiment, one case, learners that differ in what they assume alone, one with the true budget
+controls             one case
+sensitivity          one case, tuned learners of one algorithm
+tunings              algorithms that can be made in their environment
+shown                environments in which some policy keeps the constraint
+
+Here every need stands once; what draws and judges relies on it.
+"""
+
+import json
+import warnings
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nscmdp import algorithms, environments, optimum
+from nscmdp.problem import DoesNotFit, Problem
+from nscmdp.study import catalogue, errors
+from nscmdp.study.errors import Unacceptable
+
+if TYPE_CHECKING:
+    from nscmdp.study.config import Experiment
+    from nscmdp.study.plan import Plan
+
+FIRST = "nonstationary_triple_q"  # Algorithm 1
+LONGEST_NAME = 200  # of a file, with room for what is put before it while it is written
+
+
+class Place(NamedTuple):
+    """An experiment, and where it stands in the configuration."""
+
+    key: str
+    experiment: "Experiment"
+
+    def require(self, holds: bool, key: str, needs: str) -> None:
+        if not holds:
+            role = self.experiment.role
+            why = f"the role {role} needs {needs}" if role else f"expected {needs}"
+            found = self.names if key == "learners" else self.experiment.model_dump(mode="json")[key]
+            raise Unacceptable(f"config: {self.key}.{key} = {errors.shown(found)}: {why}")
+
+    @property
+    def names(self) -> list[str]:
+        return [learner.name for learner in self.experiment.all_learners]
+
+
+def check(plan: "Plan") -> None:
+    """Raise :class:`Unacceptable` where an experiment, a tuning or an environment to be shown lacks what it needs."""
+    places = [Place(f"experiments[{number}]", one) for number, one in enumerate(plan.config.experiments)]
+    for place in places:
+        _can_be_tabulated(plan, place)
+    for role in catalogue.ROLES:
+        found = [place for place in places if place.experiment.role == role]
+        if found:
+            NEEDS[role](plan, found)
+    _tunings(plan)
+    _shown(plan)
+
+
+def _can_be_tabulated(plan: "Plan", place: Place) -> None:
+    experiment = place.experiment
+    names = [case.name for case in plan.cases_of(experiment.name)]
+    place.require(len(set(names)) == len(names), "readings", f"names that differ, not {' and '.join(names[:2])}")
+    for episodes in experiment.episodes:
+        if experiment.keep == "windows":
+            needs = f"more windows, so that the last lies in the last fifth of {episodes} episodes"
+            place.require(_last_window(episodes, experiment.windows) > 0.8 * episodes, "windows", needs)
+        else:
+            needs = f"an evaluated episode in the last fifth of {episodes}"
+            place.require(_evaluated(episodes, experiment.evaluate_every, 8, 10), "evaluate_every", needs)
+    if isinstance(experiment.seeds, list):
+        longest = max((PurePosixPath(file).name for *_, file in plan.run_files(experiment.name)), key=len)
+        needs = "fewer in one batch, as a file is named after them"
+        place.require(len(longest) <= LONGEST_NAME, "seeds", needs)
+
+
+def _last_window(episodes: int, windows: int) -> float:
+    """The middle of the last of so many windows."""
+    number = min(windows, episodes)
+    first = -(-(number - 1) * episodes // number) + 1  # episode k is in the window (k-1) number // episodes
+    return (first + episodes) / 2
+
+
+def _evaluated(episodes: int, every: int, after: int, until: int) -> bool:
+    """Is an episode of the tenths ``after`` to ``until`` sure to be evaluated: one is drawn of every ``every``."""
+    low, high = after * episodes // 10, until * episodes // 10
+    first = -(-low // every) * every + 1
+    return first <= high and min(first + every - 1, episodes) <= high
+
+
+def _simulations(plan: "Plan", places: list[Place]) -> None:
+    for place in places:
+        experiment = place.experiment
+        place.require(experiment.environment.name == "grid_world", "environment", "the environment grid_world")
+        place.require(experiment.keep == "episodes", "keep", "every evaluated episode, for the verdicts")
+        made_of = [(one.algorithm, one.setting) for one in experiment.all_learners]
+        place.require(any(name == FIRST for name, _ in made_of), "learners", f"a learner of {FIRST}")
+        place.require(len(set(made_of)) == len(made_of), "learners", "one for each algorithm and setting")
+        for episodes in experiment.episodes:
+            tenths = [_evaluated(episodes, experiment.evaluate_every, i, i + 1) for i in range(2, 10)]
+            needs = f"an evaluated episode in each tenth of {episodes} from the third on"
+            place.require(all(tenths), "evaluate_every", needs)
+
+
+def _studies_of_growth(plan: "Plan", places: list[Place]) -> None:
+    first, *others = places
+    for place in places:
+        place.require(len(place.experiment.readings) == 1, "readings", "one reading")
+        for case in plan.cases_of(place.experiment.name):
+            gap = min(map(optimum.best_utility, case.env.anchors)) - case.env.rho
+            place.require(gap > 0, "environment", f"a positive Slater gap, and in {case.name} it is {gap:.3g}")
+    for number, place in enumerate(others, start=1):
+        for key in ("environment", "readings", "budgets"):
+            same = _as_text(getattr(place.experiment, key)) == _as_text(getattr(first.experiment, key))
+            place.require(same, key, f"the same as in {first.key}")
+        taken = {name for other in places[:number] for name in other.names}
+        twice = [name for name in place.names if name in taken]
+        needs = f"names that no other experiment of the role has, unlike {', '.join(twice[:1])}"
+        place.require(not twice, "learners", needs)
+
+
+def _as_text(value: Any) -> list[str]:
+    """An environment, with its defaults filled in, or options in any order."""
+    return sorted(
+        json.dumps(one, sort_keys=True) for one in (value if isinstance(value, list) else [value.model_dump()])
+    )
+
+
+def _assumed_budget(plan: "Plan", places: list[Place]) -> None:
+    places[-1].require(len(places) == 1, "role", "one experiment, not two")
+    _one_case(plan, places)
+    (place,) = places
+    learners = place.experiment.all_learners
+    made_of = [
+        {key: value for key, value in one.specification.items() if key not in ("assumed_budget", "assumed_for")}
+        for one in learners
+    ]
+    differ = "those that differ in assumed_budget and assumed_for alone"
+    place.require(all(one == made_of[0] for one in made_of), "learners", differ)
+    place.require(any(one.assumed_budget == 1.0 for one in learners), "learners", "one with assumed_budget: 1.0")
+
+
+def _one_case(plan: "Plan", places: list[Place]) -> None:
+    for place in places:
+        for key in ("readings", "budgets", "episodes"):
+            place.require(len(getattr(place.experiment, key)) == 1, key, "one of them, to compare learners in one case")
+
+
+def _sensitivity(plan: "Plan", places: list[Place]) -> None:
+    _one_case(plan, places)
+    for place in places:
+        learners = place.experiment.all_learners
+        place.require(len({one.algorithm for one in learners}) == 1, "learners", "those of one algorithm")
+        place.require({one.setting for one in learners} == {"tuned"}, "learners", "those of the setting tuned")
+
+
+def _nothing(plan: "Plan", places: list[Place]) -> None:
+    pass
+
+
+NEEDS = {
+    "grid_world": _simulations,
+    "reading": _simulations,
+    "growth": _studies_of_growth,
+    "linear": _studies_of_growth,
+    "assumed_budget": _assumed_budget,
+    "controls": _one_case,
+    "sensitivity": _sensitivity,
+    "switches": _nothing,
+}
+
+
+def _tunings(plan: "Plan") -> None:
+    for number, tuning in enumerate(plan.config.tunings):
+        for case in plan.cases_of(tuning.name):
+            for name in tuning.algorithms:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", DoesNotFit)  # a frame longer than the run is one frame
+                    try:
+                        algorithms.make(name, Problem.of(case.env), "scaled")
+                    except ValueError as error:
+                        key = f"tunings[{number}].algorithms"
+                        raise Unacceptable(f"config: {key} = {errors.shown(tuning.algorithms)}: {error}") from None
+
+
+def _shown(plan: "Plan") -> None:
+    for number, shown in enumerate(plan.shown):
+        for anchor in environments.make(**shown).anchors:
+            try:
+                optimum.require_feasible(anchor)
+            except optimum.Infeasible as error:
+                raise errors.infeasible(f"shown[{number}]", shown, error) from None

@@ -1,0 +1,145 @@
+"""Kernels are compiled when they are called, kept by a key, and never run from a damaged file."""
+
+import hashlib
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nscmdp.kernels import jit
+from nscmdp.kernels.jit import borrowed, expanded, inlined
+
+FACTOR = 1.2345678912345
+
+# Compiles a kernel, flips a bit of the constant in its machine code, and loads it as a new process would.
+DAMAGED = f"""
+import importlib.util, sys
+from pathlib import Path
+
+def load(source):
+    specification = importlib.util.spec_from_file_location("kernel", source)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.scaled
+
+print(load(sys.argv[1])(1.0))
+(file,) = Path(sys.argv[2]).rglob("*.nbc")
+code, constant = bytearray(file.read_bytes()), bytes.fromhex({struct.pack("<d", FACTOR).hex()!r})
+place = code.find(constant)
+print(place)
+code[place + 6] ^= 4
+file.write_bytes(code)
+print(load(sys.argv[1])(1.0))
+"""
+
+
+def after_damage(folder, decorator):
+    """What a kernel that multiplies returns before its file is damaged and after, and what is said."""
+    source, cache = folder / "kernel.py", folder / "cache"
+    source.write_text(f"{decorator}\ndef scaled(x):\n    return {FACTOR!r} * x\n")
+    variables = {"NUMBA_CACHE_DIR": str(cache), "NSCMDP_CACHE": str(cache)}
+    command = [sys.executable, "-c", DAMAGED, str(source), str(cache)]
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=True)
+    before, place, after = map(float, done.stdout.split())
+    if place < 0:
+        pytest.skip("on this processor the constant does not stand in the code as it is")
+    return before, after, done.stderr
+
+
+def test_numba_alone_runs_a_damaged_kernel_and_returns_wrong_numbers(tmp_path):
+    """Why there is a checksum: if this fails, numba has begun to look for itself."""
+    before, after, said = after_damage(tmp_path, "import numba\n\n@numba.njit(cache=True)")
+    assert before == FACTOR
+    assert after != FACTOR
+    assert said == ""
+
+
+def test_a_kernel_of_ours_is_compiled_again(tmp_path):
+    before, after, said = after_damage(tmp_path, "from nscmdp.kernels.jit import jit\n\n@jit")
+    assert before == after == FACTOR
+    assert "is damaged: compiling it again" in said
+
+
+def test_a_file_is_sound_if_it_ends_with_the_checksum_of_what_stands_before(tmp_path, capsys):
+    content = b"machine code"
+    sound, damaged, foreign, empty, absent = (
+        tmp_path / name for name in ("sound", "damaged", "foreign", "empty", "no")
+    )
+    sound.write_bytes(content + hashlib.sha256(content).digest())
+    damaged.write_bytes(b"Machine code" + hashlib.sha256(content).digest())
+    foreign.write_bytes(content)
+    empty.write_bytes(b"")
+    assert jit.is_sound(str(sound))
+    assert jit.is_sound(str(absent))  # there is nothing to distrust
+    assert capsys.readouterr().err == ""
+    for file in (damaged, foreign, empty):
+        assert not jit.is_sound(str(file))
+        assert f"{file} is damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"NSCMDP_CACHE": "/mine", "XDG_CACHE_HOME": "/xdg"}, "/mine"),
+        ({"XDG_CACHE_HOME": "/xdg"}, "/xdg/nscmdp"),
+        ({"NSCMDP_CACHE": "", "XDG_CACHE_HOME": ""}, "/home/somebody/.cache/nscmdp"),
+        ({}, "/home/somebody/.cache/nscmdp"),
+    ],
+)
+def test_kernels_are_kept_where_the_user_says(monkeypatch, variables, expected):
+    for name in ("NSCMDP_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/home/somebody", **variables}.items():
+        monkeypatch.setenv(name, value)
+    assert jit.cache_folder() == Path(expected)
+
+
+def test_kernels_lie_in_a_folder_that_the_sources_of_kernels_decide():
+    script = (
+        "from nscmdp.kernels import jit\n"
+        "jit.kernel_digest = lambda: {digest!r}\n"
+        "print(jit.numba_module().config.CACHE_DIR)\n"
+    )
+    folders = []
+    for digest in ("one", "one", "another"):
+        command = [sys.executable, "-c", script.format(digest=digest)]
+        done = subprocess.run(command, env=os.environ | {"NSCMDP_CACHE": "/kept"}, capture_output=True, text=True)
+        folders.append(Path(done.stdout.strip()))
+    assert folders[0] == folders[1] != folders[2]
+    assert {folder.parent for folder in folders} == {Path("/kept")}
+
+
+@inlined
+def doubled(x):
+    return 2.0 * x
+
+
+@expanded
+def fill(out, x):
+    for i in range(len(out)):
+        out[i] = doubled(x) + i
+
+
+@jit.jit
+def filled(out, x):
+    """Fills."""
+    fill(*borrowed((out, x)))
+    return out[0]
+
+
+def test_kernels_call_each_other_and_write_what_they_borrow():
+    out = np.zeros(3)
+    assert filled(out, 1.5) == 3.0
+    np.testing.assert_array_equal(out, [3.0, 4.0, 5.0])
+
+
+def test_a_kernel_keeps_its_name_its_text_and_its_python():
+    assert (filled.__name__, filled.__doc__, filled.__module__) == ("filled", "Fills.", __name__)
+    assert doubled.py_func(4.0) == 8.0
+    assert filled.stats.cache_path
+    array = np.zeros(1)
+    assert borrowed(array) is array

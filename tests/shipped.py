@@ -1,0 +1,31 @@
+"""The ledger of deviations and the experiments that measure its switches, as they are shipped."""
+
+from pathlib import Path
+
+import yaml
+
+from nscmdp.analysis import deviations
+from nscmdp.study import plan
+
+ROOT = Path(__file__).parents[1]
+LEDGER_FILE = ROOT / "workflow/deviations.yaml"
+LEDGER = deviations.load(LEDGER_FILE)
+
+
+def measuring():
+    """The plan of the experiments of config.yaml that measure the switches."""
+    experiments = yaml.safe_load((ROOT / "config.yaml").read_text())["experiments"]
+    return plan.make({"experiments": [one for one in experiments if one.pop("role", None) == "switches"]})
+
+
+def compared(planned):
+    """(switch, from, to) of every pair in the experiments of a plan."""
+    found = []
+    for experiment in planned.config.experiments:
+        cases = [
+            {"reading": case.reading, "budget": case.budget, **case.spec} for case in planned.cases_of(experiment.name)
+        ]
+        learners = {learner.name: learner.specification for learner in experiment.all_learners}
+        for key, here, there in deviations.pairs(LEDGER, cases, learners):
+            found.append((key, deviations.as_text(here.keys[key]), deviations.as_text(there.keys[key])))
+    return found

@@ -1,0 +1,182 @@
+"""What a role needs is asked for before any job runs, by the key that lacks it."""
+
+import copy
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from nscmdp import metrics
+from nscmdp.environments import grid_world
+from nscmdp.randomness import checkpoints
+from nscmdp.study import catalogue, config, plan, roles
+
+TINY = yaml.safe_load((Path(__file__).parents[2] / "workflow/presets/tiny.yaml").read_text())
+BY_ROLE = {one["role"]: one for one in TINY["experiments"]}
+FIRST, SCALED = "nonstationary_triple_q", {"setting": "scaled", "factors": {"frame": 1.0}}
+
+
+def experiments(*chosen, **rest):
+    return {**TINY, "experiments": copy.deepcopy(list(chosen)), **rest}
+
+
+def alone(role, /, **replaced):
+    """The tiny preset's experiment of a role by itself, changed."""
+    return experiments(BY_ROLE[role] | replaced)
+
+
+def beside(role, /, **replaced):
+    """Two experiments of a role, the second one changed."""
+    return experiments(BY_ROLE[role], BY_ROLE[role] | {"name": "other"} | replaced)
+
+
+def learner(label, **keys):
+    return {"algorithm": FIRST, **SCALED, "label": label, **keys}
+
+
+LACKING = {
+    "the claim is about the grid world": (
+        alone("grid_world", environment={"name": "menu"}),
+        ["experiments[0].environment", "grid_world"],
+    ),
+    "verdicts need the uniform policy's value": (
+        alone("grid_world", keep="windows", evaluate_every=1),
+        ["experiments[0].keep", "windows", "episode"],
+    ),
+    "the claim is about Algorithm 1": (
+        alone("grid_world", sweeps=[]),
+        ["experiments[0].learners", "restart_q_ucb.tuned", FIRST],
+    ),
+    "verdicts tell learners apart by algorithm and setting": (
+        alone("grid_world", learners=[learner("one"), learner("two")], sweeps=[]),
+        ["experiments[0].learners", "one for each algorithm and setting"],
+    ),
+    "verdicts look at every tenth": (
+        alone("grid_world", evaluate_every=100),
+        ["experiments[0].evaluate_every", "tenth"],
+    ),
+    "readings are judged likewise": (alone("grid_world", role="reading", evaluate_every=100), ["reading", "tenth"]),
+    "growth has one reading": (alone("growth", readings=[{}, {"seed": 1}]), ["experiments[0].readings", "one"]),
+    "growth is in one environment": (
+        beside("growth", environment={"name": "menu", "seed": 1}),
+        ["experiments[1].environment", "experiments[0]"],
+    ),
+    "growth is at the same budgets": (
+        beside("growth", budgets=[{"legs": 1}]),
+        ["experiments[1].budgets", "experiments[0]"],
+    ),
+    "growth knows learners by name": (beside("growth"), ["experiments[1].learners", "double_restart_triple_q.scaled"]),
+    "linear likewise": (
+        experiments(*({**BY_ROLE["growth"], "name": name, "role": "linear"} for name in "ab")),
+        ["experiments[1].learners", "linear"],
+    ),
+    "theorems divide by the Slater gap": (
+        alone(
+            "growth",
+            environment={"name": "grid_world", "map": "6x6", "limit": 0.0, "success": 1.0}
+            | dict.fromkeys(("success_drift", "cost_drift", "reward_drift"), 0.0),
+            sweeps=[],
+            learners=[{"algorithm": FIRST, "setting": "literal"}],
+        ),
+        ["experiments[0].environment", "Slater gap"],
+    ),
+    "one experiment assumes budgets": (beside("assumed_budget"), ["experiments[1].role", "one experiment"]),
+    "budgets are assumed in one case": (
+        alone("assumed_budget", episodes=[64, 128]),
+        ["experiments[0].episodes", "[64, 128]", "one"],
+    ),
+    "the true budget is among those assumed": (
+        alone("assumed_budget", sweeps=[], learners=[learner("half", assumed_budget=0.5)]),
+        ["experiments[0].learners", "assumed_budget: 1.0"],
+    ),
+    "learners differ in what they assume alone": (
+        alone("assumed_budget", sweeps=[], learners=[learner("one"), learner("two", variants={"reset": "bump"})]),
+        ["experiments[0].learners", "alone"],
+    ),
+    "controls are in one case": (alone("controls", budgets=[{"legs": 1}, {"legs": 2}]), ["experiments[0].budgets"]),
+    "sensitivity is in one case": (alone("sensitivity", readings=[{}, {"limit": 3.0}]), ["experiments[0].readings"]),
+    "multiples are of tuned factors": (
+        alone("sensitivity", sweeps=[], learners=[learner("scaled")]),
+        ["experiments[0].learners", "tuned"],
+    ),
+    "multiples are of one algorithm's": (
+        alone("sensitivity", learners=[{"algorithm": "triple_q", "setting": "tuned"}]),
+        ["experiments[0].learners", "one algorithm"],
+    ),
+    "summaries look at the last fifth": (
+        alone("switches", keep="episodes", evaluate_every=128),
+        ["experiments[0].evaluate_every", "last fifth of 128"],
+    ),
+    "so do those of windows": (alone("switches", windows=2), ["experiments[0].windows", "last fifth of 128"]),
+}
+
+
+@pytest.mark.parametrize("case", LACKING)
+def test_what_a_role_lacks_is_named(case):
+    raw, expected = LACKING[case]
+    with pytest.raises(config.Unacceptable) as refusal:
+        plan.make(raw).check()
+    message = str(refusal.value)
+    assert message.startswith("config: experiments[")
+    for part in expected:
+        assert part in message
+
+
+ENOUGH = {
+    "growth in several experiments": beside("growth", sweeps=[], learners=[learner("a")], episodes=[64]),
+    "budgets in another order": beside(
+        "growth", sweeps=[], learners=[learner("a")], budgets=[{"legs": 4}, {"legs": 1}]
+    ),
+    "an environment with its defaults written out": beside(
+        "growth", sweeps=[], learners=[learner("a")], environment={"name": "menu", "legs": 1, "seed": 0}
+    ),
+    "controls in several experiments": beside("controls"),
+    "a reading by itself": alone("grid_world", role="reading", readings=[{}, {"limit": 3.0}]),
+    "seeds in a list": alone("switches", seeds=[5, 3, 11]),
+    "more windows than episodes": alone("switches", windows=1000),
+    "one episode": alone(
+        "switches",
+        episodes=[1],
+        environment={"name": "menu"},
+        sweeps=[],
+        learners=[{"algorithm": "uniform", "setting": "literal"}],
+    ),
+    "no role at all": alone("switches", role=None, readings=[{}, {"seed": 1}], episodes=[64, 128]),
+}
+
+
+@pytest.mark.parametrize("case", ENOUGH)
+def test_what_has_all_that_it_needs_is_accepted(case):
+    plan.make(ENOUGH[case]).check()
+
+
+def test_every_role_says_what_it_needs():
+    assert set(roles.NEEDS) == set(catalogue.ROLES)
+
+
+def test_readings_whose_names_would_be_the_same_are_refused(tmp_path):
+    for name in ("a b.txt", "a_b.txt"):
+        shutil.copy(grid_world.MAPS / "6x6.txt", tmp_path / name)
+    readings = [{"map": str(tmp_path / name)} for name in ("a b.txt", "a_b.txt")]
+    with pytest.raises(config.Unacceptable, match=r"experiments\[0\]\.readings"):
+        plan.make(alone("grid_world", readings=readings)).check()
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 7, 10, 24, 25, 99, 100, 101])
+@pytest.mark.parametrize("episodes", [1, 2, 9, 10, 23, 100])
+def test_a_part_of_a_run_is_evaluated_if_it_is_so_for_every_seed(episodes, every):
+    """A stratum that lies within the part is drawn from whatever the seed; else some seed misses it."""
+    drawn = [checkpoints(episodes, every, seed) * 10 for seed in range(300)]
+    for after, until in ((2, 3), (8, 9), (8, 10), (9, 10)):
+        found = [((k > after * episodes) & (k <= until * episodes)).any() for k in drawn]
+        assert roles._evaluated(episodes, every, after, until) == all(found)
+
+
+@pytest.mark.parametrize("windows", [1, 2, 3, 5, 7, 100])
+@pytest.mark.parametrize("episodes", [1, 2, 9, 10, 23, 64])
+def test_the_last_window_is_the_one_that_runs_have(episodes, windows):
+    number = min(windows, episodes)
+    lengths = np.bincount(np.arange(episodes) * number // episodes)
+    assert roles._last_window(episodes, windows) == metrics.window_middle(lengths)[-1]

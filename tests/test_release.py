@@ -1,0 +1,33 @@
+"""What is committed of the last full run agrees with itself and with what is shipped; `make readme` renews it."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from nscmdp.analysis import answer, deviations
+from shipped import LEDGER_FILE, ROOT, compared, measuring
+
+pytestmark = pytest.mark.release
+
+EFFECTS = ROOT / "docs/deviations_effects.csv"
+
+
+def test_the_committed_effects_are_of_the_shipped_experiments():
+    effects = pd.read_csv(EFFECTS, dtype=str)
+    rows = effects[["switch", "from", "to"]].drop_duplicates().itertuples(index=False, name=None)
+    assert sorted(rows) == sorted(set(compared(measuring())))
+    assert set(effects["measure"]) == {"reward", "utility", "gap"}
+    assert not effects.duplicated(["switch", "from", "to", "learner", "environment", "measure"]).any()
+
+
+def test_the_committed_page_is_made_from_the_ledger_and_the_committed_effects():
+    made = deviations.page(LEDGER_FILE, EFFECTS)
+    assert made == (ROOT / "docs/deviations.md").read_text(encoding="utf-8"), "run: make readme"
+
+
+def test_the_readme_has_the_answer_of_the_committed_numbers():
+    numbers = json.loads((ROOT / "docs/answer.json").read_text())
+    text = (ROOT / "README.md").read_text()
+    assert answer.in_readme(text, numbers) == text, "run: make readme"
+    assert len(answer.lines(numbers)) == 5

@@ -1,0 +1,133 @@
+# From result files to tables and verdicts.
+
+
+rule tables:
+    input:
+        optima=at(OPTIMA),
+        runs=lambda w: at(*(name for _, _, name in plan.run_files(w.experiment))),
+        tuned=lambda w: at(*plan.tuned_by(w.experiment)),
+    output:
+        at(*(layout.table(name, "{experiment}") for name in layout.TABLES)),
+    log:
+        at("logs/tables/{experiment}.log"),
+    conda:
+        "../envs/nscmdp.yml"
+    resources:
+        **TABLES_REQUEST,
+    params:
+        results=folder,
+        config=experiment_config,
+        sources=sources.digest("nscmdp.analysis.tables"),
+    message:
+        "Tabulating {wildcards.experiment}"
+    shell:
+        "nscmdp tables {params.results:q} {wildcards.experiment:q} 2> {log:q}"
+
+
+rule tuned:
+    """The first of the steps that take seconds: on a cluster they run beside Snakemake, not as jobs of their own."""
+    input:
+        at(*(name for *_, name in plan.tuning_files())),
+    output:
+        at(layout.table("tuned.csv")),
+    log:
+        at("logs/tuned.log"),
+    localrule: True
+    conda:
+        "../envs/nscmdp.yml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        **step("tuned", "analysis.tuned"),
+    message:
+        "Tabulating what tuning tried"
+    shell:
+        "nscmdp {params.command:q} {params.results:q} 2> {log:q}"
+
+
+use rule tuned as environments with:
+    input:
+        [],
+    output:
+        at(layout.table("environments.csv")),
+    log:
+        at("logs/environments.log"),
+    params:
+        **step("environments", "analysis.description", shown=plan.shown),
+    message:
+        "Describing the environments"
+
+
+use rule tuned as comparison with:
+    input:
+        at(*plan.tables_of("growth", "linear")),
+    output:
+        at(*map(layout.table, layout.COMPARISON)),
+    log:
+        at("logs/comparison.log"),
+    params:
+        **step("comparison", "analysis.comparison"),
+    message:
+        "Comparing what is measured with what is claimed"
+
+
+use rule tuned as timing with:
+    input:
+        at(*plan.tables()),
+    output:
+        at(layout.TIMING),
+    log:
+        at("logs/timing.log"),
+    params:
+        **step("timing", "analysis.timing"),
+    message:
+        "Gathering how long episodes took"
+
+
+use rule tuned as claims with:
+    input:
+        exact(*plan.simulations),
+    output:
+        at(layout.CLAIMS),
+    log:
+        at("logs/claims.log"),
+    params:
+        **step("claims", "analysis.claims"),
+    message:
+        "Judging the claims"
+
+
+use rule tuned as answer with:
+    input:
+        at(layout.CLAIMS),
+        at(
+            *(
+                name
+                for name in plan.judged()
+                if name in map(layout.table, layout.COMPARISON)
+            )
+        ),
+        ledger="workflow/deviations.yaml",
+    output:
+        at(layout.ANSWER),
+    log:
+        at("logs/answer.log"),
+    params:
+        **step("answer", "analysis.answer"),
+    message:
+        "Answering"
+
+
+use rule tuned as deviations with:
+    input:
+        exact(*plan.roles.get("switches", [])),
+        ledger="workflow/deviations.yaml",
+    output:
+        at(layout.table("deviations.csv"), layout.DEVIATIONS),
+    log:
+        at("logs/deviations.log"),
+    params:
+        **step("deviations", "analysis.deviations"),
+    message:
+        "Writing the ledger of deviations"

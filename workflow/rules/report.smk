@@ -1,0 +1,75 @@
+# Notebooks, the page, and the checksums of it all.
+for NAME in plan.notebooks:
+
+    rule:
+        # papermill writes the executed notebook only when it ran to its end; a crash leaves no output
+        name:
+            f"notebook_{NAME}"
+        input:
+            notebook=f"notebooks/{NAME}.ipynb",
+            tables=at(*plan.read_by(NAME)),
+        output:
+            notebook=at(layout.notebook(NAME)),
+            figures=report(at(*plan.figures(NAME)), category="Figures"),
+        log:
+            at(f"logs/notebooks/{NAME}.log"),
+        localrule: True
+        conda:
+            "../envs/nscmdp.yml"
+        resources:
+            mem_mb=2000,
+            runtime=20,
+        params:
+            parameters=json.dumps(plan.parameters(NAME)),
+            sources=sources.digest(
+                f"nscmdp.report.figures.{NAME}", "nscmdp.report.results"
+            ),
+        message:
+            "Executing {input.notebook}"
+        shell:
+            "nscmdp notebook {input.notebook:q} --parameters {params.parameters:q} --output {output.notebook:q} 2> {log:q}"
+
+
+rule html:
+    input:
+        at(layout.notebook("{name}")),
+    output:
+        at(layout.notebook("{name}", "html")),
+    log:
+        at("logs/notebooks/{name}_html.log"),
+    localrule: True
+    conda:
+        "../envs/nscmdp.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    message:
+        "Rendering {input}"
+    shell:
+        "nscmdp render {input:q} --output {output:q} 2> {log:q}"
+
+
+use rule tuned as page with:
+    input:
+        at(*plan.tables(), *plan.judged(), *plan.drawn()),
+    output:
+        at(layout.PAGE, layout.DEVIATIONS_PAGE),
+    log:
+        at("logs/page.log"),
+    params:
+        **step("page", "report.page"),
+    message:
+        "Writing {output}"
+
+
+use rule tuned as checksums with:
+    input:
+        at(*plan.files()),
+    output:
+        at(layout.CHECKSUMS),
+    log:
+        at("logs/checksums.log"),
+    params:
+        **step("finish", "runs.integrity"),
+    message:
+        "Noting the checksums of all results"
