@@ -57,24 +57,20 @@ def test_the_numbers_are_those_of_the_cells(numbers):
     assert numbers["ledger"] == {"places": len(LEDGER), "switches": len(switches)}
 
 
-def test_the_lines_say_them(numbers):
-    lines = answer.lines(numbers)
-    assert len(lines) == 5
-    assert "holds in 1 of 2" in lines[0]
-    assert "is mixed in 0; 3 more are void" in lines[0]
-    assert "RestartQ-UCB breaks the limit in 2 of 3, 1 times without having learnt" in lines[1]
-    assert "52% with tuned constants at a cost of 4.20" in lines[2]
-    assert "K^0.78 [0.70, 0.80] (bound: K^(4/5)), and it breaks the constraint" in lines[3]
-    kept = json.loads(json.dumps(numbers))
-    kept["growth"][0]["violation_per_episode"] = -0.01
-    assert "and it keeps the constraint" in answer.lines(kept)[3]
+def test_the_text_says_them(numbers):
+    text = answer.markdown(numbers)
+    assert "holds in 1 of 2**" in text
+    assert "is mixed in 0. 3 more are void" in text
+    assert "\n| RestartQ-UCB breaks the limit | 2 | 3 | 1 |\n" in text
+    assert "\n| 18x18 | tuned | 52% | 4.20 | 5 |\n" in text
+    assert "\n| Algorithm 1 | 0.78 [0.70, 0.80] | 4/5 | 0.010 | 262,144 | 1e+50 |\n" in text
+    assert "Growth" not in answer.markdown({**numbers, "growth": []})
 
 
 def test_the_answer_stands_between_the_marks_and_replaces_what_stood_there(numbers):
     text = f"# A project\n\n{answer.BEGIN}- an older answer\n{answer.END}\n## More\n"
     found = answer.in_readme(text, numbers)
-    block = "".join(f"- {line}\n" for line in answer.lines(numbers))
-    assert found == f"# A project\n\n{answer.BEGIN}{block}{answer.END}\n## More\n"
+    assert found == f"# A project\n\n{answer.BEGIN}\n{answer.markdown(numbers)}\n{answer.END}\n## More\n"
     assert answer.in_readme(found, numbers) == found
 
 

@@ -118,6 +118,8 @@ WRONG = {
     "a date": ({**BASE, "results": datetime.date(2023, 4, 25)}, ["date", "text"]),
     "a key with a line break": ({**BASE, "a\nb": 1}, ["unknown key"]),
     "a name that leaves the folder": (changed(name="../up"), ["experiments[0].name", "../up", "pattern"]),
+    "a name that Snakemake refuses": (changed(name="x" * 20), ["experiments[0].name", "twenty times"]),
+    "a label that Snakemake refuses": (learner(label="a" + "xy" * 30), ["learners[0].label", "twenty times"]),
     "a name like a table's": (changed(name="tuned.csv"), ["experiments[0].name", "tuned.csv", "pattern"]),
     "K too small for the drift": (changed(episodes=[2]), ["experiments[0].episodes", "K=2", "4 are enough"]),
     "K too small for a frame": (
@@ -265,6 +267,8 @@ def test_a_sweep_over_what_a_learner_does_not_have_is_refused(over, named):
 def test_the_learner_of_a_sweep_is_checked_like_any_other():
     with pytest.raises(config.Unacceptable, match=r"sweeps\[0\]\.learner\.seting .* did you mean setting\?"):
         config.parse(swept(learner={"algorithm": "triple_q", "seting": "tuned"}, over={"times.eta": [1.0]}))
+    with pytest.raises(config.Unacceptable, match=r"sweeps\[0\]\.learner\.label .* twenty times"):
+        config.parse(swept(learner={"algorithm": "triple_q", "label": "x" * 20}, over={"setting": ["tuned"]}))
     with pytest.raises(config.Unacceptable, match=r"sweeps\[0\]\.learner\.algorithm is missing"):
         config.parse(swept(learner={}, over={"times.eta": [1.0]}))
 

@@ -96,7 +96,9 @@ def rename_a_learner(rng, raw):
     chosen = one_of(rng, raw)
     learners = [*chosen.get("learners", []), *(sweep["learner"] for sweep in chosen.get("sweeps", []))]
     if learners:
-        rng.choice(learners)["label"] = rng.choice(["renamed", "a=1,b=2", "Z.9", "x" * 150, chosen["name"]])
+        rng.choice(learners)["label"] = rng.choice(
+            ["renamed", "a=1,b=2", "Z.9", "x" * 150, "long_name_" * 15, chosen["name"]]
+        )
 
 
 def sweep_fewer_values(rng, raw):

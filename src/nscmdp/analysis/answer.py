@@ -1,7 +1,8 @@
-"""Does it replicate? The answer in five lines, made from the verdicts and tables of a run."""
+"""Does it replicate? The answer, made from the verdicts and tables of a run."""
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,47 +54,47 @@ def _growth(file: Path) -> list[dict[str, Any]]:
     return json.loads(found.to_json(orient="records", double_precision=4))
 
 
-def lines(numbers: dict[str, Any]) -> list[str]:
-    """The answer, as Markdown."""
-    whole = numbers["C20"]
-    said = [
+def markdown(numbers: dict[str, Any]) -> str:
+    """The answer: a sentence, and a table for every set of numbers."""
+    whole, ledger = numbers["C20"], numbers["ledger"]
+    parts = [
         f"**The simulation's claim as a whole holds in {whole['holds_in']} of {whole['judged']}** combinations of "
-        f"constants and readings, and is mixed in {whole['mixed_in']}; "
-        f"{whole['void']} more are void, because the constraint does not bind there.",
-        "Part by part: " + "; ".join(map(_said_part, numbers["parts"])) + ".",
-        "From the uniform policy (0%) to the optimum (100%) Algorithm 1 comes, at the end, " + _said_far(numbers) + ".",
+        f"constants and readings, and is mixed in {whole['mixed_in']}. "
+        f"{whole['void']} more are void: the constraint does not bind there.",
+        _table(("part of the claim", "holds in", "of", "without having learnt"), map(_part_cells, numbers["parts"])),
+        "How far Algorithm 1 gets by the end of the run, from the uniform policy (0%) to the optimum (100%):",
+        _table(("map", "constants", "reached", "cost", "limit"), map(_reading_cells, numbers["first_reading"])),
     ]
     if numbers["growth"]:
-        said.append("Growth, factors tuned once and frozen: " + "; ".join(map(_said_growth, numbers["growth"])) + ".")
-    ledger = numbers["ledger"]
-    said.append(
+        head = ("algorithm", "gap grows as K to the", "bound", "violation per episode", "at K", "theorem from K")
+        parts += [
+            "Growth, with factors tuned once and frozen (a negative violation: the constraint is kept on average):",
+            _table(head, map(_growth_cells, numbers["growth"])),
+        ]
+    parts.append(
         f"The printed text had to be completed or corrected in {ledger['places']} places; {ledger['switches']} of the "
         "choices can be switched, and what each changes is measured."
     )
-    return said
+    return "\n\n".join(parts) + "\n"
 
 
-def _said_part(part: dict[str, Any]) -> str:
-    unlearnt = f", {part['without_learning']} times without having learnt" if part["without_learning"] else ""
-    return f"{part['says']} in {part['holds']} of {part['judged']}{unlearnt}"
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
 
 
-def _said_far(numbers: dict[str, Any]) -> str:
-    by_map: dict[str, list[str]] = {}
-    for cell in numbers["first_reading"]:
-        text = f"{cell['lam']:.0%} with {cell['setting']} constants at a cost of {cell['cost']:.2f}"
-        by_map.setdefault(f"{cell['map']} map (limit {cell['limit']:g})", []).append(text)
-    return "; ".join(f"on the {name} {', '.join(texts)}" for name, texts in by_map.items())
+def _part_cells(part: dict[str, Any]) -> list[str]:
+    return [part["says"], *(str(part[key]) for key in ("holds", "judged", "without_learning"))]
 
 
-def _said_growth(row: dict[str, Any]) -> str:
+def _reading_cells(cell: dict[str, Any]) -> list[str]:
+    return [cell["map"], cell["setting"], f"{cell['lam']:.0%}", f"{cell['cost']:.2f}", f"{cell['limit']:g}"]
+
+
+def _growth_cells(row: dict[str, Any]) -> list[str]:
     title, exponent = EXPONENTS[row["algorithm"]]
-    kept = "keeps" if row["violation_per_episode"] <= 0 else "breaks"
-    return (
-        f"{title}'s gap grows as K^{row['gap_slope_K']:.2f} [{row['gap_slope_K_low']:.2f}, "
-        f"{row['gap_slope_K_high']:.2f}] (bound: K^({exponent})), and it {kept} the constraint on average at "
-        f"K = {row['largest_K']:,}, where the theorem speaks from K = {row['theorem_from_K']:.0e} on"
-    )
+    slope = f"{row['gap_slope_K']:.2f} [{row['gap_slope_K_low']:.2f}, {row['gap_slope_K_high']:.2f}]"
+    violation, from_K = f"{row['violation_per_episode']:.3f}", f"{row['theorem_from_K']:.0e}"
+    return [title, slope, exponent, violation, f"{row['largest_K']:,}", from_K]
 
 
 def write(plan: Plan, folder: Path) -> None:
@@ -105,5 +106,5 @@ def in_readme(text: str, numbers: dict[str, Any]) -> str:
     """The text of a README with the answer between its two marks."""
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise ValueError(f"the README must have one line {BEGIN.strip()} and one line {END.strip()}")
-    block = BEGIN + "".join(f"- {line}\n" for line in lines(numbers)) + END
+    block = f"{BEGIN}\n{markdown(numbers)}\n{END}"
     return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: block, text, flags=re.DOTALL)

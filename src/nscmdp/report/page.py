@@ -79,8 +79,8 @@ def _from_markdown(text: str) -> str:
 
 def _answer(file: Path, drawn: set[str]) -> str:
     """Does it replicate? With the grid of verdicts, and what had to be completed."""
-    lines = answer.lines(json.loads(file.read_text(encoding="utf-8")))
-    said = _from_markdown("\n".join(f"- {line}" for line in lines))
+    numbers = json.loads(file.read_text(encoding="utf-8"))
+    said = f"<div class=wide>{_from_markdown(answer.markdown(numbers))}</div>"
     grid = _figure("claims") if "claims" in drawn else ""
     note = (
         "<p class=note>Verdicts are computed: thresholds are fixed in the code, seeds and intervals are in "

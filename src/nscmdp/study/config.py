@@ -13,7 +13,7 @@ from nscmdp.environments import BUDGET_OPTIONS
 from nscmdp.study import errors
 from nscmdp.study.catalogue import ROLES
 from nscmdp.study.errors import Unacceptable
-from nscmdp.study.models import ENVIRONMENTS, TUNED, Environment, Learner, Seed, Strict, Sweep
+from nscmdp.study.models import ENVIRONMENTS, TUNED, Environment, Learner, NotRepeated, Seed, Strict, Sweep
 from nscmdp.study.models import LEARNERS as LEARNERS
 
 STUDY = r"^[A-Za-z0-9_][A-Za-z0-9_,=-]*$"  # the name of a folder that lies beside tables: it must not look like one
@@ -33,7 +33,9 @@ else:
 class Study(Strict):
     """An experiment or a tuning."""
 
-    name: str = Field(pattern=STUDY, max_length=100, description="Of its folders and of its rows in tables.")
+    name: Annotated[str, NotRepeated] = Field(
+        pattern=STUDY, max_length=100, description="Of its folders and of its rows in tables."
+    )
     environment: Environment = Field(description="What is learnt.")
     evaluate_every: Episodes = Field(
         default=1, description="One policy of so many episodes is evaluated exactly, and stands for the others."

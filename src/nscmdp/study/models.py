@@ -8,10 +8,20 @@ import inspect
 import itertools
 import json
 import math
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from nscmdp import algorithms, environments
 from nscmdp.study import errors
@@ -20,6 +30,8 @@ TUNED = "tuned"  # the setting "scaled" with the factors that a tuning chose
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
 BELONGS = {"scaled": "factors", TUNED: "times"}
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.,=-]*$"
+REPEATED = re.compile(r"(.+)\1{19}$")  # a name that ends so, Snakemake takes for a rule that feeds itself
+LOOP = "it ends in twenty times the same, expected a name that Snakemake can tell from a loop"
 
 # Beyond these nothing is meant that could be run.
 MOST_ENTRIES = 20_000_000  # H S A successors of a model, of about 400 bytes each
@@ -32,6 +44,15 @@ OPTIONS = {int: Annotated[int, Field(le=100_000)], float: Annotated[float, Field
 
 class Strict(BaseModel):
     model_config = STRICT
+
+
+def _not_repeated(name: str) -> str:
+    if REPEATED.search(name):
+        raise ValueError(LOOP)
+    return name
+
+
+NotRepeated = AfterValidator(_not_repeated)
 
 
 class Sized(Strict):
@@ -99,7 +120,7 @@ def _learner_model(name: str) -> type[BaseModel]:
 
 
 class LearnerBase(Strict):
-    label: str | None = Field(
+    label: Annotated[str, NotRepeated] | None = Field(
         default=None, pattern=NAME, max_length=200, description="Its name in results, in place of algorithm.setting."
     )
     assumed_budget: Multiple = Field(
@@ -171,6 +192,8 @@ class Sweep(Strict):
         if number > MOST_LEARNERS:
             raise errors.below("over", self.over, f"{number:,} learners, expected at most {MOST_LEARNERS:,}")
         _ = self.learners
+        if REPEATED.search(self.name):  # it names a folder, as those of its learners do not
+            raise errors.below("learner.label", self.name, LOOP)
         return self
 
     def _with(self, options: dict[str, Any]) -> Any:
