@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from nscmdp.randomness import checkpoints, stratum_lengths, stream
+from nscmdp.randomness import checkpoints, format_seeds, parse_seeds, stratum_lengths, stream
 
 lengths = st.tuples(st.integers(1, 300), st.integers(1, 60))
 
@@ -66,3 +66,12 @@ def test_weighted_sums_over_checkpoints_are_unbiased():
     curve = np.random.default_rng(0).random(23) ** 3
     sums = [(curve[checkpoints(23, 5, seed) - 1] * stratum_lengths(23, 5)).sum() for seed in range(3000)]
     assert abs(np.mean(sums) - curve.sum()) < 4 * stats.sem(sums)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "text"), [([3], "3-3"), ([0, 1, 2], "0-2"), ([0, 2, 7], "0,2,7"), ([0, 10**12], "0,1000000000000")]
+)
+def test_seeds_are_named_in_a_file_and_read_back(seeds, text):
+    """However far apart they are: nothing is made for what lies between."""
+    assert format_seeds(seeds) == text
+    assert parse_seeds(text) == seeds

@@ -5,6 +5,7 @@ all learners face the same draws and comparisons are paired. A learner's own dra
 """
 
 import hashlib
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ def stratum_lengths(episodes: int, every: int) -> NDArray[np.int64]:
 
 def format_seeds(seeds: list[int]) -> str:
     """0-4 for consecutive seeds, 0,2,7 for others."""
-    if seeds == list(range(seeds[0], seeds[-1] + 1)):
+    if all(later == seed + 1 for seed, later in pairwise(seeds)):
         return f"{seeds[0]}-{seeds[-1]}"
     return ",".join(map(str, seeds))
 

@@ -77,3 +77,12 @@ def test_the_answer_stands_between_the_marks_and_replaces_what_stood_there(numbe
 def test_a_readme_without_the_marks_is_refused():
     with pytest.raises(ValueError, match="must have one line"):
         answer.in_readme("# A project\n", {"C20": {}})
+
+
+def test_what_could_not_be_computed_is_a_dash(numbers):
+    """No interval over one seed, no share of a way that is no way: null in the file."""
+    numbers["growth"][0] |= {"gap_slope_K_low": None, "gap_slope_K_high": None}
+    numbers["first_reading"][0]["lam"] = None
+    text = answer.markdown(numbers)
+    assert "| Algorithm 1 | 0.78 [-, -] |" in text
+    assert "| 18x18 | tuned | - | 4.20 | 5 |" in text

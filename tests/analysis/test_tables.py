@@ -237,3 +237,10 @@ def test_one_gap_below_zero_is_refused_also_where_windows_are_kept(tmp_path):
         simulations.simulate_batch(planned.run_spec("small", unit), seeds, tmp_path / name, solved)
     with pytest.raises(ValueError, match="a gap of -"):
         tables.write(planned, tmp_path, "small")
+
+
+def test_names_are_read_back_as_text(tmp_path):
+    """A learner may be called 1 or NA; a number that is missing is missing still."""
+    frame = pd.DataFrame({"learner": ["1", "NA"], "episodes": [8, 8], "gap": [np.nan, 0.5]})
+    tables.write_csv(tmp_path / "summary.csv", frame)
+    pd.testing.assert_frame_equal(tables.load(tmp_path / "summary.csv"), frame)

@@ -129,7 +129,10 @@ WRONG = {
         ),
         ["experiments[0].episodes = 20", "nonstationary_triple_q.scaled", "expected 1 to 20"],
     ),
-    "an infeasible limit": (environment(limit=-1.0), ["experiments[0].environment", "infeasible", "best attainable"]),
+    "an infeasible limit": (
+        environment(limit=-1.0),
+        ["experiments[0].environment.limit = -1.0", "infeasible", "best attainable"],
+    ),
     "an infeasible limit to look at": (
         {**BASE, "shown": [{"environment": {"name": "grid_world", "limit": -1.0}, "episodes": 9}]},
         ["shown[0].environment.limit = -1.0 is infeasible", "best attainable"],

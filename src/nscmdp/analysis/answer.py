@@ -50,7 +50,7 @@ def _growth(file: Path) -> list[dict[str, Any]]:
     table = tables.load(file)
     chosen = table[table["algorithm"].isin(EXPONENTS) & (table["setting"] == "tuned")]
     columns = ["algorithm", "gap_slope_K", "gap_slope_K_low", "gap_slope_K_high", "violation_per_episode", "largest_K"]
-    found = chosen[[*columns, "theorem_from_K"]].dropna(subset=["gap_slope_K"])
+    found = chosen.reindex(columns=[*columns, "theorem_from_K"]).dropna(subset=["gap_slope_K"])
     return json.loads(found.to_json(orient="records", double_precision=4))
 
 
@@ -82,17 +82,22 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
 
 
+def _said(number: float | None, form: str) -> str:
+    return "-" if number is None else form.format(number)
+
+
 def _part_cells(part: dict[str, Any]) -> list[str]:
     return [part["says"], *(str(part[key]) for key in ("holds", "judged", "without_learning"))]
 
 
 def _reading_cells(cell: dict[str, Any]) -> list[str]:
-    return [cell["map"], cell["setting"], f"{cell['lam']:.0%}", f"{cell['cost']:.2f}", f"{cell['limit']:g}"]
+    return [cell["map"], cell["setting"], _said(cell["lam"], "{:.0%}"), f"{cell['cost']:.2f}", f"{cell['limit']:g}"]
 
 
 def _growth_cells(row: dict[str, Any]) -> list[str]:
     title, exponent = EXPONENTS[row["algorithm"]]
-    slope = f"{row['gap_slope_K']:.2f} [{row['gap_slope_K_low']:.2f}, {row['gap_slope_K_high']:.2f}]"
+    low, high = (_said(row[f"gap_slope_K_{end}"], "{:.2f}") for end in ("low", "high"))
+    slope = f"{row['gap_slope_K']:.2f} [{low}, {high}]"
     violation, from_K = f"{row['violation_per_episode']:.3f}", f"{row['theorem_from_K']:.0e}"
     return [title, slope, exponent, violation, f"{row['largest_K']:,}", from_K]
 

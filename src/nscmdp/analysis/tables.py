@@ -168,7 +168,10 @@ def write_csv(file: Path, table: pd.DataFrame) -> None:
 
 def load(file: Path) -> pd.DataFrame:
     """A table written by this package."""
-    return pd.read_csv(file) if file.suffix == ".csv" else files.read(file)[0].to_pandas()
+    if file.suffix != ".csv":
+        return files.read(file)[0].to_pandas()
+    names = {key: str for key in KEYS if key != "episodes"}  # a learner may be called "1", or "NA"
+    return pd.read_csv(file, dtype=names, keep_default_na=False, na_values=[""])
 
 
 def environment(file: Path, reading: str, budget: str, episodes: int) -> DriftingCMDP:

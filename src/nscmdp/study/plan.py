@@ -17,7 +17,7 @@ from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels import sources
 from nscmdp.problem import DoesNotFit, Problem
 from nscmdp.randomness import format_seeds
-from nscmdp.study import catalogue, layout, requests, roles
+from nscmdp.study import catalogue, errors, layout, requests, roles
 from nscmdp.study.config import TUNED, Config, Experiment, Tuning, Unacceptable, environment_options, parse
 
 DEFAULT = "default"  # the reading, or the budget, of an environment as it stands
@@ -327,23 +327,21 @@ def _check_environment(case: Case, key: str) -> None:
         try:
             optimum.require_feasible(anchor)
         except optimum.Infeasible as error:
-            raise Unacceptable(
-                f"config: {key}.environment = {json.dumps(case.options)} is infeasible: {error}"
-            ) from None
+            raise errors.infeasible(key, case.options, error) from None
 
 
 def _check_learners(case: Case, experiment: Experiment, key: str) -> None:
-    env = case.env
+    known = Problem.of(case.env)
     for learner in experiment.all_learners:
         with warnings.catch_warnings():
             warnings.simplefilter("error", DoesNotFit)
             try:
                 chosen = learner.specification
-                problem = Problem.of(env, chosen.pop("assumed_budget"), chosen.pop("assumed_for"))
+                assumed = {key: chosen.pop(key) for key in ("assumed_budget", "assumed_for")}
                 if chosen["setting"] == TUNED:  # with which factors, only tuning will tell
                     warnings.simplefilter("ignore", DoesNotFit)
                     chosen = {"algorithm": chosen["algorithm"], "setting": "scaled", "variants": chosen["variants"]}
-                algorithms.make(problem=problem, **chosen)
+                algorithms.make(problem=known._replace(**assumed), **chosen)
             except DoesNotFit as error:
                 where = f"config: {key}.episodes = {case.episodes} is too small for {learner.name}"
                 raise Unacceptable(f"{where}: {error}") from None
