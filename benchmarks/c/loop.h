@@ -21,10 +21,10 @@ typedef struct {
     const outcome *outcomes;       /* (anchors, layers, S, A, M) */
     const double *start_threshold; /* (S) */
     const int64_t *start_alias;    /* (S) */
-    const double *luck;            /* (n, 1 + 2H) */
-    const double *whims;           /* (n, 1 + H) */
+    const double *environment_draws;            /* (n, 1 + 2H) */
+    const double *learner_draws;           /* (n, 1 + H) */
     const int64_t *asked;          /* (evaluations): episodes whose policies are evaluated ... */
-    double *values;                /* (evaluations, 2): ... and what they are worth */
+    double *values;                /* (evaluations, 2): ... and what they are exact_values */
     double *reward, *utility;      /* (windows): what the episodes earn is added here */
     double *chances;               /* (A): room */
     double *scratch;               /* (2, S, 2): room */
@@ -45,7 +45,7 @@ typedef struct {
 } operations;
 
 /* V and W of the policy that the learner plays in this episode, by backward induction. */
-INLINE worth value_of(const game *g, void *learner, const operations op)
+INLINE exact_values value_of(const game *g, void *learner, const operations op)
 {
     const model *m = &g->model;
     const int64_t S = m->S, A = m->A;
@@ -56,11 +56,11 @@ INLINE worth value_of(const game *g, void *learner, const operations op)
         double *restrict now = g->scratch + h % 2 * 2 * S;
         for (int64_t i = m->steps[h]; i < m->steps[h + 1]; i++) {
             const int64_t x = m->states[i];
-            worth sum = {0.0, 0.0};
+            exact_values sum = {0.0, 0.0};
             op.policy(learner, h, x, chances);
             for (int64_t a = 0; a < A; a++)
                 if (chances[a] > 0.0) {
-                    const worth ahead = look_ahead(m, first_row(m, h) + x * A + a, later);
+                    const exact_values ahead = look_ahead(m, first_row(m, h) + x * A + a, later);
                     sum.v += chances[a] * ahead.v;
                     sum.w += chances[a] * ahead.w;
                 }
@@ -80,32 +80,33 @@ INLINE void play(game *restrict g, void *restrict learner, const operations op)
     int64_t evaluated = 0;
     for (int64_t i = 0; i < g->n; i++) {
         const int64_t k = g->first + i;
-        const double *restrict luck = g->luck + i * (1 + 2 * H), *restrict whims = g->whims + i * (1 + H);
-        op.begin_episode(learner, whims[0]);
+        const double *restrict environment_draws = g->environment_draws + i * (1 + 2 * H);
+        const double *restrict learner_draws = g->learner_draws + i * (1 + H);
+        op.begin_episode(learner, learner_draws[0]);
         if (evaluated < g->evaluations && g->asked[evaluated] == k) {
             mix(&g->drift, k, &g->model);
-            const worth exact = value_of(g, learner, op);
+            const exact_values exact = value_of(g, learner, op);
             g->values[2 * evaluated] = exact.v, g->values[2 * evaluated + 1] = exact.w;
             evaluated++;
         }
         const leg now = find_leg(&g->drift, k);
         const outcome *start = g->outcomes + now.start * anchor_size, *end = g->outcomes + now.end * anchor_size;
-        double place = luck[0] * (double)S, earned = 0.0, useful = 0.0;
+        double place = environment_draws[0] * (double)S, earned = 0.0, useful = 0.0;
         int64_t x = (int64_t)place;
         if (place - (double)x >= g->start_threshold[x])
             x = g->start_alias[x];
-        int64_t a = op.act(learner, 0, x, whims[1]).action;
+        int64_t a = op.act(learner, 0, x, learner_draws[1]).action;
         for (int64_t h = 0; h < H; h++) {
-            place = luck[2 + 2 * h] * columns;
+            place = environment_draws[2 + 2 * h] * columns;
             const int64_t column = (int64_t)place;
-            const outcome *o = (luck[1 + 2 * h] < now.weight ? end : start) + h * stride + (x * A + a) * M + column;
+            const outcome *o = (environment_draws[1 + 2 * h] < now.weight ? end : start) + h * stride + (x * A + a) * M + column;
             const bool own = place - (double)column < o->threshold;
             const double reward = own ? o->reward : o->alias_reward, utility = own ? o->utility : o->alias_utility;
             const int64_t y = own ? o->state : o->alias_state;
             earned += reward;
             useful += utility;
             if (h + 1 < H) {
-                const choice next = op.act(learner, h + 1, y, whims[2 + h]);
+                const choice next = op.act(learner, h + 1, y, learner_draws[2 + h]);
                 op.learn(learner, h, x, a, reward, utility, y, next.v, next.w);
                 x = y;
                 a = next.action;

@@ -41,7 +41,7 @@ typedef struct {
 
 typedef struct {
     double v, w;
-} worth;
+} exact_values;
 
 /* fmin and fmax would be calls. */
 INLINE double smaller(double a, double b)
@@ -92,9 +92,9 @@ INLINE int64_t first_row(const model *m, int64_t h)
 }
 
 /* Reward and utility of one row (h,x,a) and all that follows. */
-INLINE worth look_ahead(const model *m, int64_t row, const double *restrict later)
+INLINE exact_values look_ahead(const model *m, int64_t row, const double *restrict later)
 {
-    worth sum = {m->reward[row], m->utility[row]};
+    exact_values sum = {m->reward[row], m->utility[row]};
     const uint32_t *restrict successors = m->successors + row * m->M;
     const double *restrict probability = m->probability + row * m->M;
     for (int64_t i = 0; i < m->M; i++) {
@@ -105,9 +105,9 @@ INLINE worth look_ahead(const model *m, int64_t row, const double *restrict late
     return sum;
 }
 
-INLINE worth start_values(const model *m, const double *values)
+INLINE exact_values start_values(const model *m, const double *values)
 {
-    worth sum = {0.0, 0.0};
+    exact_values sum = {0.0, 0.0};
     for (int64_t i = 0; i < m->steps[1]; i++) {
         const int64_t x = m->states[i];
         sum.v += m->mu0[x] * values[2 * x];
@@ -117,7 +117,7 @@ INLINE worth start_values(const model *m, const double *values)
 }
 
 /* Maximises on_reward V + on_utility W into choice (H,S); values (2,S,2) is room. */
-static worth greedy(const model *m, double on_reward, double on_utility, int32_t *restrict choice,
+static exact_values greedy(const model *m, double on_reward, double on_utility, int32_t *restrict choice,
                     double *restrict values)
 {
     const int64_t S = m->S, A = m->A;
@@ -129,9 +129,9 @@ static worth greedy(const model *m, double on_reward, double on_utility, int32_t
             const int64_t x = m->states[i];
             double best = -INFINITY, second = -INFINITY;
             int32_t picked = 0;
-            worth own = {0.0, 0.0};
+            exact_values own = {0.0, 0.0};
             for (int64_t a = 0; a < A; a++) {
-                const worth ahead = look_ahead(m, first_row(m, h) + x * A + a, later);
+                const exact_values ahead = look_ahead(m, first_row(m, h) + x * A + a, later);
                 const double score = on_reward * ahead.v + on_utility * ahead.w;
                 const double tiebreak = on_reward > 0.0 ? ahead.w : ahead.v;
                 if (score > best + TIE || (score > best - TIE && tiebreak > second))
@@ -150,7 +150,7 @@ typedef struct {
 } mixture;
 
 /* V and W of the falling and of the rising policy, in one pass over the model. */
-static inline void follow(const model *m, const mixture *p, worth *falling, worth *rising)
+static inline void follow(const model *m, const mixture *p, exact_values *falling, exact_values *rising)
 {
     const int64_t S = m->S;
     memset(p->values + m->H % 2 * 2 * S, 0, sizeof(double) * 2 * S);
@@ -160,8 +160,8 @@ static inline void follow(const model *m, const mixture *p, worth *falling, wort
         double *restrict now = p->values + h % 2 * 2 * S, *restrict other = p->others + h % 2 * 2 * S;
         for (int64_t i = m->steps[h]; i < m->steps[h + 1]; i++) {
             const int64_t x = m->states[i];
-            const worth one = look_ahead(m, row + x * m->A + p->falling[h * S + x], p->values + later);
-            const worth two = look_ahead(m, row + x * m->A + p->rising[h * S + x], p->others + later);
+            const exact_values one = look_ahead(m, row + x * m->A + p->falling[h * S + x], p->values + later);
+            const exact_values two = look_ahead(m, row + x * m->A + p->rising[h * S + x], p->others + later);
             now[2 * x] = one.v, now[2 * x + 1] = one.w;
             other[2 * x] = two.v, other[2 * x + 1] = two.w;
         }
@@ -178,7 +178,7 @@ typedef struct {
 static inline solution solve(const model *m, double rho, const mixture *p, bool warm)
 {
     const size_t size = sizeof(int32_t) * (size_t)(m->H * m->S);
-    worth low, high;
+    exact_values low, high;
     if (warm) {
         follow(m, p, &low, &high);
         warm = low.w < rho && rho <= high.w && low.v > high.v;
@@ -195,7 +195,7 @@ static inline solution solve(const model *m, double rho, const mixture *p, bool 
     double multiplier = (low.v - high.v) / (high.w - low.w);
     for (int cut = 0; cut < MOST_CUTS; cut++) {
         const double crossing = low.v + multiplier * (low.w - rho);
-        const worth now = greedy(m, 1.0, multiplier, p->trial, p->values);
+        const exact_values now = greedy(m, 1.0, multiplier, p->trial, p->values);
         const double dual = now.v + multiplier * (now.w - rho);
         if (dual <= crossing + CLOSED * (1.0 + fabs(crossing) + multiplier))
             break;

@@ -26,7 +26,7 @@ INLINE double *triple_q_row(const triple_q *l, int64_t h, int64_t x)
     return l->table + (h * l->S + x) * (1 + 3 * l->A);
 }
 
-static inline void triple_q_settle(const triple_q *l, int64_t h, double *restrict row)
+static inline void triple_q_apply_pending_resets(const triple_q *l, int64_t h, double *restrict row)
 {
     const int64_t A = l->A, missed = (int64_t)(l->stamp - row[0]);
     const double q0 = l->initial[2 * h], c0 = l->initial[2 * h + 1];
@@ -51,7 +51,7 @@ INLINE double *triple_q_fresh_row(const triple_q *l, int64_t h, int64_t x)
 {
     double *restrict row = triple_q_row(l, h, x);
     if (row[0] != l->stamp)
-        triple_q_settle(l, h, row);
+        triple_q_apply_pending_resets(l, h, row);
     return row + 1;
 }
 
