@@ -20,7 +20,7 @@ from benchmarks.cases import Tables
 from nscmdp import simulate
 from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
 from nscmdp.algorithms._lsvi import FRAME, TARGET, CountingLSVI
-from nscmdp.algorithms._triple_q import EXPLORE, TripleQ
+from nscmdp.algorithms._triple_q import DECAYED, EXPLORE, TripleQ
 from nscmdp.algorithms.exact_model_primal_dual import ExactModelQueue
 from nscmdp.algorithms.oracle import Oracle
 from nscmdp.algorithms.propd_ppo import Propd
@@ -97,7 +97,7 @@ GAME = structure(
 )
 PARTS["inner"] = TRIPLE_Q = structure(
     pointers="table initial rate bonus_q bonus_c arms",
-    reals="z cbar explore stamp weight frame eta target offset bump cap_q cap_c decay floor",
+    reals="z cbar explore decayed stamp weight frame eta target offset bump cap_q cap_c decay floor",
     wholes="H S A episode decay_every rule keep_c forget carry before",
 )
 DOUBLE_RESTART = structure(
@@ -161,6 +161,7 @@ def triple_q(learner: TripleQ, env: DriftingCMDP) -> ctypes.Structure:
         "z": 0.0,
         "cbar": 0.0,
         "explore": learner.memory[EXPLORE],
+        "decayed": learner.memory[DECAYED],
         "stamp": 1.0,
         "weight": 0.0,
         "frame": learner.frame,

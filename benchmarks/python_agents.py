@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks import python_planning as planning
 from nscmdp.algorithms._lsvi import FRAME, TARGET
-from nscmdp.algorithms._triple_q import BUMP, EXPLORE, FULL
+from nscmdp.algorithms._triple_q import BUMP, DECAYED, EXPLORE, FULL
 
 
 def pick(best, u):
@@ -45,6 +45,7 @@ class TripleQAgent(Agent):
         self.constants, self.shape = learner, (env.H, env.S, env.A)
         self.frame, self.eta, self.target, self.offset = learner.frame, learner.eta, learner.target, learner.offset
         self.Z, self.Cbar, self.episode, self.explore = 0.0, 0.0, 0, float(learner.memory[EXPLORE])
+        self.decayed = float(learner.memory[DECAYED])
         self.Q, self.C, self.N = np.empty(self.shape), np.empty(self.shape), np.zeros(self.shape, int)
         self.Q[:], self.C[:] = learner.initial.T[:, :, None, None]
 
@@ -70,8 +71,9 @@ class TripleQAgent(Agent):
     def end_of_episode(self):
         constants = self.constants
         self.episode += 1
-        if self.episode % constants.decay_every == 0:
-            self.explore = max(self.explore * constants.decay, constants.floor)
+        if (self.episode - 1) % constants.decay_every == 0:
+            self.decayed *= constants.decay
+            self.explore = 1 - (1 - constants.floor) * (1 - self.decayed)
         if self.episode % self.frame == 0:
             kept = 0.0 if constants.forget else self.Z
             self.Z = max(0.0, kept + self.target - self.Cbar / self.frame)

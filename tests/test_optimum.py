@@ -1,6 +1,7 @@
 """The dual solver, the linear program and plain inductions must tell one story."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -222,3 +223,16 @@ def test_occupancies_flow_and_pay_the_policys_value(same_for_all_h):
     for h in range(3):
         np.testing.assert_allclose(q[h + 1].sum(axis=1), np.einsum("xa,xay->y", q[h], cmdp.P[h]), atol=1e-15)
     assert ((q * cmdp.r).sum(), (q * cmdp.g).sum()) == pytest.approx(evaluate(cmdp, policy), abs=1e-12)
+
+
+@pytest.mark.parametrize(("tightness", "error"), [(1.5, optimum.Infeasible), (0.5, RuntimeError)])
+def test_a_program_that_highs_finds_difficult_is_infeasible_only_if_no_policy_reaches_rho(
+    monkeypatch, tightness, error
+):
+    """Status 4, numerical difficulties, is what HiGHS says of some infeasible programs."""
+    import scipy.optimize
+
+    answer = SimpleNamespace(status=4, message="numerical difficulties")
+    monkeypatch.setattr(scipy.optimize, "linprog", lambda *_, **__: answer)
+    with pytest.raises(error):
+        optimum.linear_program(random_cmdp(np.random.default_rng(3), tightness=tightness))

@@ -15,7 +15,7 @@ typedef struct {
     const double *initial;                  /* (H, 2) */
     const double *rate, *bonus_q, *bonus_c; /* (L + 2) */
     const double *arms;                     /* (n, 4): L, eta, rho + eps and 2 H b~ */
-    double z, cbar, explore, stamp, weight; /* weight: Z / eta */
+    double z, cbar, explore, decayed, stamp, weight; /* weight: Z / eta */
     double frame, eta, target, offset;      /* of the arm in use */
     double bump, cap_q, cap_c, decay, floor;
     int64_t H, S, A, episode, decay_every, rule, keep_c, forget, carry, before;
@@ -102,8 +102,10 @@ INLINE void triple_q_end(void *learner)
 {
     triple_q *l = learner;
     l->episode++;
-    if (l->episode % l->decay_every == 0)
-        l->explore = larger(l->explore * l->decay, l->floor);
+    if ((l->episode - 1) % l->decay_every == 0) {
+        l->decayed *= l->decay;
+        l->explore = 1.0 - (1.0 - l->floor) * (1.0 - l->decayed);
+    }
     if (l->episode % (int64_t)l->frame)
         return;
     l->z = larger(0.0, (l->forget ? 0.0 : l->z) + l->target - l->cbar / l->frame);

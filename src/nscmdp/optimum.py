@@ -259,9 +259,10 @@ def linear_program(cmdp: CMDP, tightening: float = 0.0) -> Optimum:
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if solution.status == 2:
-        raise _infeasible(rho, best_utility(cmdp))
     if solution.status != 0:
+        best = best_utility(cmdp)  # HiGHS calls some infeasible programs numerically difficult
+        if solution.status == 2 or (solution.status == 4 and best < rho - FEASIBLE * (1.0 + abs(rho))):
+            raise _infeasible(rho, best)
         raise RuntimeError(f"HiGHS stopped with: {solution.message}")
     q = np.maximum(solution.x, 0.0).reshape(H, S, A)
     policy = _conditional(q, np.full((H, S, A), 1.0 / A))

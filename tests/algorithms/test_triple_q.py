@@ -31,6 +31,8 @@ class Constants:
     keep_c: bool = False
     explore: bool = False
     cbar: str = "after"
+    backup: str = "greedy"
+    values: str = "reset"
 
 
 def whole(length, K):
@@ -93,6 +95,7 @@ def triple_q(f, setting, factors):
         constants = notebook(f, whole(K**0.6, K), 1.0)
         constants.frame_end, constants.bump, constants.keep_c = "bump", 3 / 100, True
         constants.put_back = lambda q, c, h: q > 850 / 100 * H / 25 or c > H
+        constants.backup = "taken"
         return constants
     c = {"bonus": 0.0013, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 1.0, "bump": 0.01, **factors}
     initial = [c["initial"] * (H - h + 1) for h in range(1, H + 1)]
@@ -135,8 +138,13 @@ class Listing:
         self.C = np.array([[[c] * A] * S for c in constants.initial_c], dtype=float)
         self.N = np.zeros((H, S, A), dtype=int)
         self.V, self.W = np.zeros((H + 1, S)), np.zeros((H + 1, S))
-        self.Z, self.Cbar, self.explore = 0.0, 0.0, 1.0 if constants.explore else 0.0
+        self.Z, self.Cbar, self.epsilon = 0.0, 0.0, 1.0 if constants.explore else 0.0
         self.refresh_all()
+
+    @property
+    def explore(self):
+        """Epsilon-greedy, and of the rest 3 in 100."""
+        return 1 - (1 - 0.03) * (1 - self.epsilon) if self.c.explore else 0.0
 
     def best_actions(self, h, x):
         F = [self.Q[h, x, a] + self.Z / self.c.eta * self.C[h, x, a] for a in range(self.env.A)]
@@ -169,23 +177,27 @@ class Listing:
         """The episode's reward and utility."""
         x = self.world.begin_episode()
         u = self.learner_draws.random((1, 1 + self.env.H))[0]
-        earned, useful = 0.0, 0.0
+        earned, useful, a = 0.0, 0.0, self.choose(0, x, u[1])
         for h in range(self.env.H):
-            a = self.choose(h, x, u[1 + h])
             r, g, y = self.world.step(h, x, a)
+            v, w, a_next = self.V[h + 1, y], self.W[h + 1, y], None
+            if h + 1 < self.env.H:
+                a_next = self.choose(h + 1, y, u[2 + h])
+                if self.c.backup == "taken":
+                    v, w = self.Q[h + 1, y, a_next], self.C[h + 1, y, a_next]
             before = self.C[h, x, a]
             self.N[h, x, a] += 1
             t = self.N[h, x, a]
             alpha = (self.c.chi + 1) / (self.c.chi + t)
             b = self.c.bonus(t)
-            self.Q[h, x, a] = (1 - alpha) * self.Q[h, x, a] + alpha * (r + self.V[h + 1, y] + b)
-            self.C[h, x, a] = (1 - alpha) * self.C[h, x, a] + alpha * (g + self.W[h + 1, y] + b)
+            self.Q[h, x, a] = (1 - alpha) * self.Q[h, x, a] + alpha * (r + v + b)
+            self.C[h, x, a] = (1 - alpha) * self.C[h, x, a] + alpha * (g + w + b)
             self.refresh(h, x)
             if h == 0:
                 self.Cbar += before if self.c.cbar == "before" else self.C[h, x, a]
-            earned, useful, x = earned + r, useful + g, y
-        if self.c.explore and self.world.k % 20 == 0:
-            self.explore = max(0.95 * self.explore, 0.03)
+            earned, useful, x, a = earned + r, useful + g, y, a_next
+        if (self.world.k - 1) % 20 == 0:
+            self.epsilon *= 0.95
         if self.world.k % self.c.L == 0:
             self.end_frame()
         return earned, useful
@@ -203,7 +215,8 @@ class Listing:
                         self.C[h, x, a] = self.c.initial_c[h]
         self.Z = max(0.0, self.Z + self.env.rho + self.c.eps - self.Cbar / self.c.L)
         self.Cbar = 0.0
-        self.refresh_all()
+        if self.c.values == "reset":
+            self.refresh_all()
 
 
 CONSTANTS = {"nonstationary_triple_q": algorithm_1, "triple_q": triple_q}
@@ -213,12 +226,16 @@ CASES = [
     ("nonstationary_triple_q", "literal", {}, {"reset": "counts"}),
     ("nonstationary_triple_q", "authors", {}, {}),
     ("nonstationary_triple_q", "authors", {}, {"reset": "counts", "cbar": "before"}),
+    ("nonstationary_triple_q", "authors", {}, {"backup": "taken"}),
+    ("nonstationary_triple_q", "literal", {}, {"values": "kept"}),
+    ("nonstationary_triple_q", "scaled", {"frame": 1.5}, {"values": "kept"}),
     ("nonstationary_triple_q", "scaled", {}, {}),
     ("nonstationary_triple_q", "scaled", {"bonus": 0.1, "btilde": 0.3, "epsilon": 1.0, "eta": 2.0, "frame": 2.5}, {}),
     ("nonstationary_triple_q", "scaled", {"initial": 0.7}, {"cbar": "before", "reset": "counts"}),
     ("triple_q", "literal", {}, {}),
     ("triple_q", "literal", {}, {"cbar": "before"}),
     ("triple_q", "authors", {}, {}),
+    ("triple_q", "authors", {}, {"backup": "greedy"}),
     ("triple_q", "scaled", {}, {"cbar": "before"}),
     ("triple_q", "scaled", {"bonus": 0.05, "epsilon": 1.0, "eta": 0.2, "frame": 0.8, "initial": 1.3, "bump": 0.3}, {}),
 ]
@@ -236,7 +253,8 @@ def grid():
 
 def reading(env, algorithm, setting, factors, variants):
     constants = CONSTANTS[algorithm](facts(env), setting, factors)
-    constants.cbar = variants.get("cbar", "after")
+    for key in {"cbar", "backup", "values"} & variants.keys():
+        setattr(constants, key, variants[key])
     if "reset" in variants:
         constants.frame_end = variants["reset"]
     return Listing(env, constants, algorithm, SEED)

@@ -8,8 +8,11 @@
     every L episodes:  Z <- (Z + rho + eps - Cbar/L)^+,  counts to 0, and the tables by the frame-end rule
 
 Q_h(x,.) changes only on visits to (h,x), Z only at frame ends, where Algorithm 1 resets everything: V_h(x) read when x
-is visited is the V_h(x) that its listing stored at the visit before. So no table of V and W is kept; under the other
-frame-end rules V and W are those of the tables and the Z of the day.
+is visited is the V_h(x) that its listing stored at the visit before. So no table of V and W is needed where a frame's
+end resets them too; under the other frame-end rules V and W are those of the tables and the Z of the day. Two switches:
+
+    kept     V and W outlive a frame's end, as in the listing to the letter, which resets Q and C alone
+    taken    V and W are Q and C of the action taken, explored ones included, as in the authors' notebook
 
 A frame's end touches no table: an entry stores its visits plus what ``memory[BASE]`` was, BASE then grows past all of
 them, and the next visit to (h,x) finds them below it and applies the frame-end rule as often as it was due.
@@ -26,7 +29,7 @@ from nscmdp.kernels.jit import jit
 from nscmdp.problem import Problem
 
 Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
-Z, CBAR, EXPLORE, EPISODE, FRAME, ETA, TARGET, OFFSET, BASE, WEIGHT = range(10)  # slots of the memory
+Z, CBAR, EXPLORE, EPISODE, FRAME, ETA, TARGET, OFFSET, BASE, WEIGHT, DECAYED = range(11)  # slots of the memory
 
 FULL = 0  # every entry back to its initial value (Algorithm 1)
 BUMP = 1  # Q + bump; where Q >= cap_q Q_0 or C >= cap_c C_0, back to the initial values Q_0, C_0 (Triple-Q)
@@ -50,6 +53,7 @@ class TripleQ(NamedTuple):
     bonus_q: Array  # (L+2,): b_t for Q
     bonus_c: Array
     memory: Array  # Z, the sum of C_1 over the frame, the share of exploration, episodes so far, an arm, BASE, Z/eta
+    values: Array  # (H, S, 2): V and W as of the last visit, where they are kept; else (1, 1, 2)
     arms: Array  # (n, 4): L, eta, rho + eps and 2 H b~ to choose from; one alone but for a bandit over bandits
     stride: float  # BASE grows by this: more than the visits of any frame
     rule: int  # the frame-end rule
@@ -60,9 +64,11 @@ class TripleQ(NamedTuple):
     forget: bool  # a frame's end forgets Z before it adds rho + eps - Cbar/L
     carry: bool  # Z survives a restart
     before: bool  # Cbar adds C_1 as it was before the update
-    decay: float  # exploration: multiplied by this ...
-    decay_every: int  # ... every so many episodes ...
-    floor: float  # ... down to this
+    taken: bool  # V and W are those of the action taken
+    kept: bool  # V and W outlive a frame's end
+    decay: float  # a share of the actions explores: multiplied by this after the first episode and then ...
+    decay_every: int  # ... every so many, ...
+    floor: float  # ... and of the others this share, always
 
     @property
     def frame(self) -> int:
@@ -101,11 +107,15 @@ def triple_q(
     before: bool = False,
     forget: bool = False,
     carry: bool = False,
+    taken: bool = False,
+    kept: bool = False,
     explore: tuple[float, float, int, float] = (0.0, 1.0, 1, 0.0),
 ) -> TripleQ:
     """The learner before its first episode; ``explore`` is (share at first, decay, every so many episodes, floor)."""
     if min(arm.eta for arm in arms) <= 0:
         raise ValueError(f"eta = {min(arm.eta for arm in arms)}, expected a positive number")
+    if kept and (taken or rule != "full" or len(arms) > 1):
+        raise ValueError("values that outlive a frame's end: expected one arm, reset 'full' and the greedy backup")
     if len(arms) > 1 and rule != "full":
         raise ValueError(f"rule = {rule!r} with {len(arms)} arms: a restart forgets everything, expected 'full'")
     longest = max(arm.frame for arm in arms)
@@ -120,7 +130,8 @@ def triple_q(
         (chi + 1) / (chi + visits(longest)),
         bonus_q,
         bonus_c,
-        np.concatenate([[0.0, 0.0, start, 0.0], choices[0], [0.0, 0.0]]),
+        np.concatenate([[0.0, 0.0, 1 - (1 - floor) * (1 - start), 0.0], choices[0], [0.0, 0.0, start]]),
+        np.broadcast_to(initial[:, None], (problem.H, problem.S, 2)).copy() if kept else np.zeros((1, 1, 2)),
         choices,
         longest + 2.0,
         RULES[rule],
@@ -131,6 +142,8 @@ def triple_q(
         forget,
         carry,
         before,
+        taken,
+        kept,
         decay,
         every,
         floor,
@@ -241,7 +254,25 @@ def _(learner, h, x, u):
                 nth -= 1
     if u < explore:
         action = int(u / explore * actions)
+    if learner.taken:
+        v, w = learner.table[h, x, Q, action], learner.table[h, x, C, action]
+    elif learner.kept:
+        v, w = learner.values[h, x, 0], learner.values[h, x, 1]
     return action, v, w
+
+
+@jit
+def note_values(learner, h, x):
+    """V_h(x) and W_h(x) of the greedy action after an update, their mean over ties."""
+    weight, best, ties, v, w = learner.memory[WEIGHT], -np.inf, 0, 0.0, 0.0
+    for a in range(learner.table.shape[3]):
+        q, c = learner.table[h, x, Q, a], learner.table[h, x, C, a]
+        f = q + weight * c
+        if f > best:
+            best, ties, v, w = f, 1, q, c
+        elif f == best:
+            ties, v, w = ties + 1, v + q, w + c
+    learner.values[h, x, 0], learner.values[h, x, 1] = v / ties, w / ties
 
 
 @implements(learn, TripleQ)
@@ -257,6 +288,8 @@ def _(learner, h, x, action, r, g, y, v, w):
     learner.table[h, x, C, a] = (1.0 - alpha) * learner.table[h, x, C, a] + alpha * (g + w + more_c)
     if h == 0 and not learner.before:
         learner.memory[CBAR] += learner.table[h, x, C, a]
+    if learner.kept:
+        note_values(learner, h, x)
 
 
 @implements(end_of_episode, TripleQ)
@@ -264,8 +297,9 @@ def _(learner):
     memory = learner.memory
     memory[EPISODE] += 1.0
     k = int(memory[EPISODE])
-    if k % learner.decay_every == 0:
-        memory[EXPLORE] = max(memory[EXPLORE] * learner.decay, learner.floor)
+    if (k - 1) % learner.decay_every == 0:
+        memory[DECAYED] *= learner.decay
+        memory[EXPLORE] = 1.0 - (1.0 - learner.floor) * (1.0 - memory[DECAYED])
     if k % int(memory[FRAME]) == 0:
         # Z <- (Z + rho + eps - Cbar/L)^+
         z = 0.0 if learner.forget else memory[Z]

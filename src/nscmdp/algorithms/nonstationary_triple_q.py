@@ -62,6 +62,8 @@ class Variants:
         "carried"  # Z over frames; "reset": Z <- (rho + eps - Cbar/L)^+ at a frame's end
     )
     no_btilde: bool = False  # b~ = 0
+    values: Literal["reset", "kept"] = "reset"  # V, W at a frame's end: as Q and C, or as the listing leaves them
+    backup: Literal["greedy", "taken"] = "greedy"  # V, W of the greedy action, or of the one taken
 
 
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> TripleQ:
@@ -134,5 +136,7 @@ def with_arms(
         before=variants.cbar == "before",
         forget=variants.queue == "reset",
         carry=carry,
+        taken=variants.backup == "taken",
+        kept=variants.values == "kept",
         explore=explore,
     )

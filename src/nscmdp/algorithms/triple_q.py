@@ -45,12 +45,14 @@ class Variants:
     """Departures from the listing."""
 
     cbar: Literal["after", "before"] = "after"  # C_1 as updated, or as it was
+    backup: Literal["own", "greedy", "taken"] = "own"  # V, W of the greedy action or the one taken; own: as authors do
 
 
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> TripleQ:
     H, K = problem.H, problem.K
     chi = K**0.2
     before = variants.cbar == "before"
+    taken = variants.backup == "taken" or (variants.backup == "own" and setting == "authors")
     if setting == "literal":
         frame = problem.frame(K**0.6)
         bonus = hoeffding(problem, chi, frame)
@@ -65,6 +67,7 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
             rule="bump",
             bump=2 * H**3 * np.sqrt(iota(problem)) / K**0.2,
             before=before,
+            taken=taken,
         )
     if setting == "authors":
         # The notebook puts Q back where Q > 850 or C > 25, strictly, and leaves C as it is.
@@ -85,6 +88,7 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
             cap_c=float(np.nextafter(1, 2)),
             keep_c=True,
             before=before,
+            taken=taken,
             explore=notebook.explore,
         )
     frame = problem.frame(factors.frame * K**0.6)
@@ -102,4 +106,5 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
         rule="bump",
         bump=factors.bump * H / eta,
         before=before,
+        taken=taken,
     )
