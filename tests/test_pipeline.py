@@ -15,6 +15,19 @@ import yaml
 ROOT = Path(__file__).parent.parent
 
 
+def copied(folder):
+    """A copy of the project in a folder, with a command of its own."""
+    for name in ("src", "workflow", "notebooks"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "config.yaml", "environment.yml"):
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "bin").mkdir()
+    command = folder / "bin" / "nscmdp"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nscmdp "$@"\n')
+    command.chmod(0o755)
+    return folder
+
+
 def python(folder, *arguments):
     """Run a module with the package of a copy of the project."""
     environment = os.environ | {
@@ -54,15 +67,7 @@ def hashes(results):
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     """A copy of the project in which the tiny preset has been run."""
-    folder = tmp_path_factory.mktemp("project")
-    for name in ("src", "workflow", "notebooks"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "config.yaml", "environment.yml"):
-        shutil.copy(ROOT / name, folder / name)
-    (folder / "bin").mkdir()
-    command = folder / "bin" / "nscmdp"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nscmdp "$@"\n')
-    command.chmod(0o755)
+    folder = copied(tmp_path_factory.mktemp("project"))
     tiny(folder, cores=4)
     return folder
 

@@ -7,7 +7,6 @@ import copy
 import math
 import random
 import shutil
-import sys
 import time
 from itertools import count, islice
 from pathlib import Path
@@ -17,7 +16,7 @@ import yaml
 
 from nscmdp import algorithms, environments
 from nscmdp.study import catalogue, config, plan
-from test_pipeline import nscmdp, snakemake
+from test_pipeline import copied, nscmdp, snakemake
 
 ROOT = Path(__file__).parents[2]
 TINY = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
@@ -257,16 +256,7 @@ def accepted(role):
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     """A copy of the project."""
-    folder = tmp_path_factory.mktemp("project")
-    for name in ("src", "workflow", "notebooks"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "config.yaml", "environment.yml"):
-        shutil.copy(ROOT / name, folder / name)
-    (folder / "bin").mkdir()
-    command = folder / "bin" / "nscmdp"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nscmdp "$@"\n')
-    command.chmod(0o755)
-    return folder
+    return copied(tmp_path_factory.mktemp("project"))
 
 
 @pytest.mark.slow

@@ -89,8 +89,7 @@ def _optima(table: pa.Table) -> dict[str, pd.DataFrame]:
 
 
 def _curves(runs: pd.DataFrame) -> pd.DataFrame:
-    ends = runs["window_episodes"].map(np.cumsum)
-    middle = [end - (length - 1) / 2 for end, length in zip(ends, runs["window_episodes"], strict=True)]
+    middle = [metrics.window_middle(length) for length in runs["window_episodes"]]
     wide = runs[[*KEYS, "B", "seed", "horizon", "rho", "reward", "utility", "dual"]].assign(
         episode=middle, window=[np.arange(len(m)) for m in middle]
     )
