@@ -8,7 +8,7 @@ SLURM := slurmctld slurmd slurm-client munge
 SNAKEMAKE := $(IN_VENV) snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := reproduce
-.PHONY: reproduce setup lock test test-all test-slurm lint format bench readme clean
+.PHONY: reproduce setup lock test test-all test-slurm lint format bench readme search clean
 
 reproduce: setup  ## simulations, tables, notebooks, figures and the page
 	$(SNAKEMAKE) $(ARGS)
@@ -64,6 +64,10 @@ readme: setup  ## put the answer of the results at hand into the README, and wha
 	cp results/figures/grid_world.png docs/grid_world.png
 	cp results/figures/claims.png docs/claims.png
 	$(IN_VENV) nscmdp readme docs/answer.json
+
+search: setup  ## the deep searches again, into workflow/searches: about 100 minutes on two cores; resumable
+	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml $(ARGS)
+	$(IN_VENV) nscmdp record searched --output workflow/searches
 
 clean:  ## forget the results, keep the environment
 	rm -rf results .snakemake

@@ -18,6 +18,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/recovery.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/analysis.smk"
+include: "workflow/rules/best_case.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -154,11 +154,11 @@ def solve_along(drift, model, rho, episodes, mixture, out):
 
 @jit
 def refer_along(drift, model, episodes, choice, uniform, values, out):
-    """V of the best policy without a constraint and of the uniform one, at ``episodes``, into ``out`` (n,2)."""
+    """V and W of the best policy without a constraint and V of the uniform one, at ``episodes``, into ``out`` (n,3)."""
     for i in range(len(episodes)):
         mix(drift, episodes[i], model)
-        out[i, 0], _ = greedy(model, 1.0, 0.0, choice, values)
-        out[i, 1], _ = expect(model, uniform, values)
+        out[i, 0], out[i, 1] = greedy(model, 1.0, 0.0, choice, values)
+        out[i, 2], _ = expect(model, uniform, values)
 
 
 def constrained(cmdp: CMDP) -> Optimum:
@@ -184,9 +184,9 @@ def along(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -> Arr
 
 
 def references(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
-    """(n,2): the best value without the constraint, and the uniform policy's."""
+    """(n,3): the best value without the constraint, its policy's utility, and the uniform policy's value."""
     asked = np.asarray(episodes, dtype=np.int64)
-    out, uniform = np.empty((len(asked), 2)), np.full((env.H, env.S, env.A), 1 / env.A)
+    out, uniform = np.empty((len(asked), 3)), np.full((env.H, env.S, env.A), 1 / env.A)
     choice, values = np.zeros((env.H, env.S), np.int32), np.empty((2, env.S, 2))
     refer_along(drift_of(env), empty_model(env), asked, choice, uniform, values, out)
     return out
@@ -200,6 +200,33 @@ def best_utility(cmdp: CMDP) -> float:
         ahead = (cmdp.probability[layer] * later[cmdp.successors[layer]]).sum(axis=2)
         later = (cmdp.utility[layer] + ahead).max(axis=1)
     return float(cmdp.mu0 @ later)
+
+
+def value_bounds(env: DriftingCMDP) -> Array:
+    """(H,): no policy has a larger V_h in a state that step h can reach, in any episode of a path.
+
+    U_h(x) = max over anchors and actions of r + P U_{h+1} bounds V_h(x) of every mixture of anchors, which is
+    a mean of what is maximised.
+    """
+    bounds, reached = np.empty(env.H), _reachable(env)
+    later = np.zeros(env.S)
+    for h in range(env.H - 1, -1, -1):
+        layer = h if env.layers > 1 else 0
+        ahead = (env.probability[:, layer] * later[env.successors[layer]]).sum(axis=3)
+        later = (env.reward[:, layer] + ahead).max(axis=(0, 2))
+        bounds[h] = later[reached[h]].max()
+    return bounds
+
+
+def _reachable(env: DriftingCMDP) -> NDArray[np.bool_]:
+    """(H,S): can some policy be there at step h, in some episode?"""
+    reached = np.zeros((env.H, env.S), dtype=bool)
+    reached[0] = env.mu0 > 0
+    for h in range(env.H - 1):
+        layer = h if env.layers > 1 else 0
+        possible = env.probability[:, layer].max(axis=0)[reached[h]] > 0
+        reached[h + 1, env.successors[layer][reached[h]][possible]] = True
+    return reached
 
 
 def require_feasible(cmdp: CMDP) -> None:

@@ -17,6 +17,7 @@ from shipped import LEDGER, compared, measuring
 LISTED = {key: entry for entry in LEDGER for key in entry.switch}
 
 # Options of the grid world that are no reading of the paper: what it states, what goes beyond it, and the seed.
+OF_TUNING = {"label", "choice", "tuned_at"}  # what a learner is called, and how its constants were chosen
 NO_READING = {"limit", "success", "size", "obstacles", "legs", "switch", "switch_at", "seed"}
 
 
@@ -36,7 +37,7 @@ def switches():
             literal = getattr(option.annotation, "__origin__", None) is not None
             found[f"grid_world.{key}"] = accepted(option.annotation) if literal else set()
     fields = models.LearnerBase.model_fields
-    found |= {key: set(get_args(fields[key].annotation)) for key in fields if key != "label"}
+    found |= {key: set(get_args(fields[key].annotation)) for key in fields if key not in OF_TUNING}
     settings = [model.model_fields["setting"].annotation for model in models.LEARNERS.values()]
     return found | {"setting": {value for setting in settings for value in get_args(setting)}}
 

@@ -3,23 +3,31 @@
 import itertools
 
 import pandas as pd
-import pytest
 
 from nscmdp.analysis import claims, replication
+from nscmdp.analysis.claims.parts import together
 
 PLACE = {"experiment": "one", "reading": "default", "budget": "default", "episodes": 100}
 READING = {"map": "6x6", "cost drift": "off", "location": "reached", "switch": "none"}
 
 
 def c20(**verdicts):
-    """Claims of two parts in one environment, by choice of constants."""
+    """Claims of two parts in one environment, by choice of constants; a threshold that no verdict moves with."""
     cells = [
-        {**PLACE, **READING, "setting": setting, "part": part, "verdict": verdict, "agree": 3, "seeds": 4}
+        {**PLACE, **READING, **judged(verdict), "setting": setting, "part": part, "agree": 3, "seeds": 4}
         for setting, found in verdicts.items()
         for part, verdict in zip(("C20a", "C20b"), found, strict=False)
     ]
-    whole = [{**PLACE, "setting": setting, "verdict": claims.together(list(v))} for setting, v in verdicts.items()]
-    return {"cells": cells, "whole": whole}
+    whole = [
+        {**PLACE, "setting": setting, "part": "C20", **judged(together(list(v)))} for setting, v in verdicts.items()
+    ]
+    thresholds = {"learnt": {"says": "learnt", "default": 0.8, "range": [0.7, 0.8]}}
+    return {"cells": cells, "whole": whole, "thresholds": thresholds}
+
+
+def judged(verdict, apart=False):
+    moved = {"learnt": [verdict, verdict]}
+    return {"verdict": verdict, "mean_of_trials": verdict, "moved": moved, "whole_range": verdict, "apart": apart}
 
 
 def test_the_whole_stands_beside_its_parts_with_the_same_reading():
@@ -38,9 +46,31 @@ def test_the_tally_leaves_void_cells_out():
     assert list(tally["literal"]) == ["1 of 1", "void", "void"]
 
 
+def test_the_tally_counts_constants_that_learn_nothing_apart():
+    found = c20(tuned=(claims.HOLDS,), literal=(claims.FAILS,))
+    found["cells"][1] |= {"apart": True}
+    tally = replication.tally(replication.verdicts(found))
+    assert tally.loc["C20a"].tolist() == ["1 of 1", "0 of 0, 1 unlearnt"]
+    found["cells"][0] |= {"mean_of_trials": claims.FAILS}
+    assert replication.tally(replication.verdicts(found), "mean_of_trials").loc["C20a", "tuned"] == "0 of 1"
+
+
 def test_a_part_that_was_not_run_is_not_called_void():
     rows = replication.verdicts(c20(tuned=(claims.HOLDS, claims.FAILS), literal=(claims.HOLDS,)))
     assert list(replication.tally(rows)["literal"]) == ["1 of 1", "not run", "1 of 1"]
+
+
+def test_cells_that_hold_are_counted_as_a_threshold_moves():
+    found = c20(tuned=(claims.HOLDS, claims.FAILS), authors=(claims.HOLDS, claims.VOID), literal=(claims.HOLDS,))
+    found["cells"][0] |= {"moved": {"learnt": [claims.HOLDS, claims.MIXED]}, "whole_range": None}
+    found["cells"][-1] |= {"apart": True}
+    counts = replication.over_thresholds(found).set_index(["part", "value"])
+    assert counts.loc["C20a", "holds"].to_dict() == {0.7: 2, 0.8: 1}
+    assert counts.loc["C20b", "holds"].to_dict() == {0.7: 0, 0.8: 0}
+    assert counts.loc["C20b", "of"].to_dict() == {0.7: 1, 0.8: 1}
+    ranges = replication.whole_ranges(found).set_index("part")
+    assert ranges.loc["C20a", [claims.HOLDS, claims.FAILS, "of"]].tolist() == [1, 0, 2]
+    assert ranges.loc["C20b", [claims.HOLDS, claims.FAILS, "of"]].tolist() == [0, 1, 1]
 
 
 def test_readings_that_differ_in_nothing_that_is_said_are_kept_apart():
@@ -53,40 +83,7 @@ def test_readings_that_differ_in_nothing_that_is_said_are_kept_apart():
     ]
 
 
-def candidates(scores, chosen, episodes=10, utility=1.0):
-    numbers = range(len(scores))
-    facts = {"tuning": "t", "algorithm": "triple_q", "episodes": episodes, "decides": episodes == 10}
-    columns = {"candidate": numbers, "score": scores, "utility": utility, "reward": 1.0}
-    return pd.DataFrame({**columns, "chosen": [number == chosen for number in numbers]}).assign(**facts)
-
-
-def test_the_landscape_counts_candidates_that_meet_the_limit():
-    tried = candidates([3.0, 1.0, 2.0, 2.0], chosen=1, utility=[3.0, 3.5, 4.0, 1.0])
-    row = replication.landscape(tried, replication.Reference(5, 2.0, 1.0, 2.0, 0.0)).iloc[0]
-    assert row["meet the limit"] == 0.75  # a utility of at least 5 - 2
-    assert (row["cost"], row["limit"], row["score"]) == (1.5, 2.0, 1.0)
-    assert row["within 10% after"] == 4  # of three, one time in four the best is missing: 1.25 on average
-
-
-def test_a_smaller_effort_finds_what_all_draws_of_its_size_find_on_average():
-    scores = [3.0, 1.0, 2.0, 2.0, 7.0]
-    curve = replication.efforts(candidates(scores, chosen=1))
-    for n, expected in curve.items():
-        draws = [min(drawn) for drawn in itertools.combinations(scores, n)]
-        assert expected == pytest.approx(sum(draws) / len(draws))
-    many = replication.efforts(candidates([1.0] * 1100, chosen=0))
-    assert many.to_numpy() == pytest.approx(1.0)
-
-
-def test_a_frozen_choice_is_measured_by_the_one_made_there():
-    tried = pd.concat([candidates([1.0, 2.0], chosen=0), candidates([3.0, 2.0], chosen=1, episodes=20)])
-    table = replication.frozen(tried).set_index("episodes")
-    assert list(table["frozen"]) == [0, 0]
-    assert list(table["chosen"]) == [0, 1]
-    assert list(table["ratio"]) == [1.0, 1.5]
-
-
-def test_means_weigh_episodes_and_price_the_violation():
+def test_means_weigh_episodes():
     exact = pd.DataFrame(
         {
             "learner": "a",
@@ -95,15 +92,13 @@ def test_means_weigh_episodes_and_price_the_violation():
             "value": [0.0, 4.0, 1.0],
             "utility_value": [3.0, 3.0, 5.0],
             "horizon": 5,
-            "optimal_multiplier": [0.5, 2.0, 0.5],
-            "positive_regret": [4.0, 0.0, 1.0],
-            "positive_violation": [1.0, 1.0, 0.0],
+            "gap": [4.0, 0.0, 1.0],
         }
     )
     first, second = replication.means(exact).to_dict("records")
     assert (first["reward"], first["cost"]) == (3.0, 2.0)
-    assert first["score"] == 1.0 + 4.0 * 1.0  # twice the largest multiplier, 2
-    assert (second["reward"], second["cost"], second["score"]) == (1.0, 0.0, 1.0)
+    assert first["gap"] == 1.0
+    assert (second["reward"], second["cost"], second["gap"]) == (1.0, 0.0, 1.0)
 
 
 def crossing(seeds=(0, 1), setting="tuned"):
@@ -113,7 +108,7 @@ def crossing(seeds=(0, 1), setting="tuned"):
         chosen = dict(zip(replication.CROSSED, levels, strict=True))
         reward = 2.0 * (chosen["reset"] == "bump")
         cost = -1.0 * (chosen["eta"] == "triple_q")
-        facts = {"algorithm": replication.FIRST, "setting": setting, "no_btilde": False, **chosen}
+        facts = {"algorithm": replication.FIRST, "setting": setting, "no_btilde": False, "start": "optimistic", **chosen}
         name = ",".join((setting, *levels))
         rows += [
             {**facts, "learner": name, "seed": seed, "reward": reward + seed, "cost": cost + seed} for seed in seeds
@@ -124,7 +119,7 @@ def crossing(seeds=(0, 1), setting="tuned"):
 def beside():
     """Algorithm 1 without b~, and another algorithm."""
     own = {factor: levels[0] for factor, levels in replication.CROSSED.items()}
-    without = {**own, "algorithm": replication.FIRST, "no_btilde": True, "learner": "without"}
+    without = {**own, "algorithm": replication.FIRST, "no_btilde": True, "start": "optimistic", "learner": "without"}
     other = {"algorithm": "triple_q", "learner": "other"}
     facts = {"setting": "tuned", "seed": 0, "reward": 9.0, "cost": 9.0}
     return pd.DataFrame([{**one, **facts} for one in (without, other)])
@@ -167,7 +162,7 @@ def swept():
     multiples = [(1, 1, 1), (1, 3, 1), (3, 1, 1), (3, 3, 1), (1, 1, 0.3)]
     names = ("eta", "frame", "bonus")
     times = [{f"times {name}": one for name, one in zip(names, chosen, strict=True)} for chosen in multiples]
-    facts = {"seed": 0, "reward": 1.0, "cost": 1.0, "score": 1.0, "times initial": 1.0}
+    facts = {"seed": 0, "reward": 1.0, "cost": 1.0, "gap": 1.0, "times initial": 1.0}
     return pd.DataFrame([{**facts, "learner": str(i), **row} for i, row in enumerate(times)])
 
 

@@ -15,18 +15,18 @@ from matplotlib.patches import Rectangle
 
 from nscmdp import budget, environments, metrics
 from nscmdp.analysis.replication import CROSSED
-from nscmdp.analysis.tables import KEYS
+from nscmdp.analysis.tables import KEYS, write_csv
 from nscmdp.report import style
 from nscmdp.report.figures import comparison_table, grid_world, linear, replication
 from nscmdp.report.figures import environments as shown_environments
 from nscmdp.report.results import Results
-from nscmdp.runs import files, optima
+from nscmdp.runs import files
 from nscmdp.study import layout
 
 MENU = {"name": "menu", "options": {}}
 GRID = {"name": "grid_world", "options": {"map": "6x6", "horizon": 15, "limit": 2.0}}
 FIRST, SECOND = "nonstationary_triple_q", "triple_q"
-OWN = {factor: levels[0] for factor, levels in CROSSED.items()} | {"no_btilde": False}
+OWN = {factor: levels[0] for factor, levels in CROSSED.items()} | {"no_btilde": False, "start": "optimistic"}
 
 
 @pytest.fixture(autouse=True)
@@ -159,64 +159,121 @@ def test_costs_have_the_ends_of_the_utility_the_other_way_round(tmp_path):
 
 
 GROWING = {
+    f"{FIRST}.tuned_each": learner(value=1.2, cost=2.5, tuned_at="each", factors_at={}),
     f"{FIRST}.tuned": learner(value=1.0, cost=3.0),
+    f"{FIRST}.scaled": learner(setting="scaled", value=2.0, cost=3.0),
     f"{FIRST}.literal": learner(setting="literal", value=0.0),
-    "double_restart_triple_q.tuned": learner("double_restart_triple_q", value=2.0),
+    "double_restart_triple_q.tuned": learner("double_restart_triple_q", value=2.0, cost=3.0),
 }
+ONCE = "tuned once"
+KINDS = ["tuned at each K", ONCE, "defaults", "literal"]
 
 
 def grown(folder, cases=None, **options):
     experiment(folder, "g", GROWING, cases, **options)
-    return Results(folder, {"growth": ["g"]})
+    return drawable(Results(folder, {"growth": ["g"]}))
+
+
+def drawable(results):
+    for name in ("slopes", "violations"):
+        table = getattr(results.study("growth"), name)
+        write_csv(results.file(f"{name}.csv"), table.assign(role="growth"))
+    return results
+
+
+def instances(Ks, budgets=(1, 10, 100), readings=("seed=1", "seed=2")):
+    """Cases of instances that agree on B but for rounding."""
+    return [
+        case(K, reading, f"legs={B}", B * (1 + 1e-15 * i))
+        for i, reading in enumerate(readings)
+        for B in budgets
+        for K in Ks
+    ]
 
 
 def test_growth_sums_over_K_and_means_per_episode(tmp_path):
-    cases = [case(K, budget=f"legs={B}", B=float(B)) for B in (1, 10, 100) for K in (64, 128)]
-    figure = comparison_table.growth(grown(tmp_path, cases))
-    gap, regret, violation, along_B = figure.axes
-    name = f"{style.title(FIRST)}, tuned"
-    assert list(line(regret, name).get_ydata()) == pytest.approx([64 * 0.65, 128 * 0.65])
-    assert list(line(gap, name).get_ydata()) == pytest.approx([64 * 1.15, 128 * 1.15])
-    assert list(line(violation, name).get_ydata()) == pytest.approx([1.0, 1.0])
-    assert list(line(along_B, name).get_xdata()) == [1.0, 10.0, 100.0]
-    assert list(line(along_B, name).get_ydata()) == pytest.approx([1.15] * 3)
-    assert [ax.get_yscale() for ax in figure.axes] == ["log", "log", "linear", "log"]
-    assert violation.get_ylabel() == "violation per episode"
-    assert [texts(ax) for ax in figure.axes] == [["slope\n0.5", "slope\n0.8"]] * 2 + [[], ["slope\n1/3"]]
+    figure = comparison_table.growth(grown(tmp_path, instances([64, 128])))
+    gap, regret, local, along_B, *violation = figure.axes[:7]
+    assert list(line(regret, ONCE).get_ydata()) == pytest.approx([64 * 0.65, 128 * 0.65])
+    assert list(line(gap, ONCE).get_ydata()) == pytest.approx([64 * 1.15, 128 * 1.15])
+    assert list(line(local, ONCE).get_ydata()) == pytest.approx([1.0])
+    assert list(line(local, ONCE).get_xdata()) == pytest.approx([64 * 2**0.5])
+    assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([1.0, 10.0, 100.0])
+    assert list(line(along_B, ONCE).get_ydata()) == pytest.approx([1.15] * 3)
+    for ax in violation:
+        assert list(line(ax, ONCE).get_ydata()) == pytest.approx([1.0, 1.0])
+    assert [ax.get_yscale() for ax in figure.axes[:7]] == ["log", "log", "linear", "log", *["linear"] * 3]
+    assert [ax.get_title("right") for ax in violation] == ["at legs=1", "at legs=10", "at legs=100"]
+    assert violation[0].get_ylabel() == "violation per episode"
+    assert texts(gap) == ["0.8", "1"]
+    assert texts(along_B) == ["1/3"]
+    assert labels(figure) == KINDS
 
 
-def test_literal_is_dotted_in_the_colour_of_its_algorithm(tmp_path):
+def test_each_algorithm_has_a_row_and_each_instance_a_thin_line(tmp_path):
+    figure = comparison_table.growth(grown(tmp_path, instances([64, 128])))
+    titles = [style.title(name) for name in (FIRST, "double_restart_triple_q")]
+    assert [ax.get_title("left") for ax in figure.axes[::7]] == titles
+    widths = [one.get_linewidth() for one in figure.axes[7].lines if same_color(one.get_color(), colour(figure, ONCE))]
+    assert widths.count(0.5) == 2
+    assert len(widths) == 3
+
+
+def colour(figure, label):
+    return line(figure.axes[0], label).get_color()
+
+
+def test_constants_have_dashes_of_their_own(tmp_path):
     gap = comparison_table.growth(grown(tmp_path)).axes[0]
-    tuned, literal = (line(gap, f"{style.title(FIRST)}, {setting}") for setting in ("tuned", "literal"))
-    assert same_color(tuned.get_color(), literal.get_color())
-    assert (dotted(tuned), dotted(literal)) == (False, True)
+    patterns = [line(gap, kind)._unscaled_dash_pattern[1] for kind in KINDS]
+    assert patterns[0] is None
+    assert patterns[3] == (1, 1)
+    assert len(set(map(str, patterns))) == 4
+
+
+def test_a_K_of_one_budget_alone_is_in_the_panels_of_that_budget(tmp_path):
+    cases = [*instances([64, 128]), *instances([256], budgets=(10,))]
+    gap, _, local, along_B, *violation = comparison_table.growth(grown(tmp_path, cases)).axes[:7]
+    assert [len(line(ax, ONCE).get_xdata()) for ax in (gap, local, *violation)] == [3, 2, 2, 3, 2]
+    assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([1.0, 10.0, 100.0])
 
 
 def test_what_is_not_positive_is_left_out_of_a_logarithmic_panel(tmp_path):
-    regret = comparison_table.growth(grown(tmp_path)).axes[1]
-    below = line(regret, f"{style.title('double_restart_triple_q')}, tuned")
+    figure = comparison_table.growth(grown(tmp_path))
+    below = line(figure.axes[1], "defaults")
     assert (below.get_ydata() < 0).all()
-    assert not np.isfinite(regret.transData.transform(below.get_xydata())[:, 1]).any()
+    assert not np.isfinite(figure.axes[1].transData.transform(below.get_xydata())[:, 1]).any()
+    assert texts(figure.axes[6]) == ["regret:\nnowhere positive"]
+
+
+def test_an_algorithm_that_did_not_run_at_the_middle_budget_says_so(tmp_path):
+    for name, algorithm, budgets in (("g", FIRST, (1, 10, 100)), ("h", SECOND, (100,))):
+        learners = {f"{algorithm}.tuned": learner(algorithm, cost=3.0)}
+        experiment(tmp_path, name, learners, instances([64, 128], budgets))
+    figure = comparison_table.growth(drawable(Results(tmp_path, {"growth": ["g", "h"]})))
+    gap, regret, local, along_B = figure.axes[7:11]
+    assert [texts(ax) for ax in (gap, regret)] == [["gap:\nnot run here"], ["regret:\nnot run here"]]
+    assert local.get_legend_handles_labels() == ([], [])
+    assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([100.0])
 
 
 def test_one_K_one_budget_and_one_seed_are_points(tmp_path):
-    figure = comparison_table.growth(grown(tmp_path, seeds=1))
-    name = f"{style.title(FIRST)}, tuned"
-    assert [len(line(ax, name).get_xdata()) for ax in figure.axes] == [1, 1, 1, 1]
-    assert [texts(ax) for ax in figure.axes] == [[]] * 4  # a guide needs two
+    gap, regret, local, along_B, violation = comparison_table.growth(grown(tmp_path, seeds=1)).axes[:5]
+    assert [len(line(ax, ONCE).get_xdata()) for ax in (gap, regret, along_B, violation)] == [1, 1, 1, 1]
+    assert [texts(ax) for ax in (gap, regret, along_B)] == [[]] * 3  # a guide needs two
+    assert not [one for one in local.lines if one.get_label() == ONCE]
 
 
 def test_a_budget_of_zero_is_drawn_on_a_plain_scale(tmp_path):
     along_B = comparison_table.growth(grown(tmp_path, [case(B=0.0)])).axes[3]
     assert along_B.get_xscale() == "linear"
-    assert list(line(along_B, f"{style.title(FIRST)}, tuned").get_xdata()) == [0.0]
+    assert list(line(along_B, ONCE).get_xdata()) == [0.0]
 
 
 def test_arms_are_stacked_to_one(tmp_path):
-    cases = [case(K) for K in (64, 128)]
-    results = grown(tmp_path, cases, traces=["double_restart_triple_q.tuned"])
+    results = grown(tmp_path, instances([64, 128]), traces=["double_restart_triple_q.tuned"])
     (ax,) = comparison_table.arms(results).axes
-    assert ax.get_title() == f"{style.title('double_restart_triple_q')}, tuned"
+    assert ax.get_title() == f"{style.title('double_restart_triple_q')}, tuned once"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["arm 1", "arm 0"]
     lower, upper = (area.get_paths()[0].vertices[:, 1].max() for area in ax.collections)
     assert (lower, upper) == (0.5, 1.0)
@@ -231,13 +288,27 @@ def test_without_arms_the_figure_says_so(tmp_path):
 def test_the_table_shows_intervals_and_what_was_not_run(tmp_path):
     results = grown(tmp_path)
     slope = {"gap_slope_K": [0.5, np.nan], "gap_slope_K_low": [0.4, np.nan], "gap_slope_K_high": [0.6, np.nan]}
-    rows = {"algorithm": [FIRST, "propd_ppo"], "setting": ["tuned", ""], **slope, "regret_bound": [7e5, np.nan]}
+    kept = {f"violation_per_episode{end}": [v, np.nan] for end, v in (("", -0.02), ("_low", -0.03), ("_high", -0.01))}
+    rows = {"algorithm": [FIRST, "propd_ppo"], "setting": ["tuned", ""], **slope, **kept, "regret_bound": [7e5, np.nan]}
     pd.DataFrame(rows).to_csv(results.file("comparison.csv"), index=False)
     shown = comparison_table.table(results)
     assert list(shown.data["gap_slope_K"]) == ["0.50 [0.40, 0.60]", ""]
-    assert list(shown.data.columns) == ["algorithm", "setting", "gap_slope_K", "regret_bound"]
+    assert list(shown.data["violation_per_episode"]) == ["-0.020 [-0.030, -0.010]", ""]
+    assert list(shown.data.columns) == ["algorithm", "setting", "gap_slope_K", "violation_per_episode"]
     assert "nan" not in shown.to_html()
-    assert "7e+05" in shown.to_html()
+
+
+def test_the_K_of_a_theorem_stands_beside_the_largest_that_ran(tmp_path):
+    results = grown(tmp_path)
+    rows = {"algorithm": [FIRST, FIRST, "propd_ppo"], "setting": ["tuned", "literal", ""], "tuned_at": ["each", "", ""]}
+    rows |= {"largest_K": [2**20, 2**16, np.nan], "theorem_from_K": [3e44, 3e44, np.nan]}
+    rows |= {"regret_bound": [7e5, np.nan, np.nan], "why_no_bound": ["", "eps = 9e+05 exceeds ...", ""]}
+    pd.DataFrame({**rows, "note": ["", "", "not run"]}).to_csv(results.file("comparison.csv"), index=False)
+    shown = comparison_table.in_force(results)
+    assert len(shown.data) == 2
+    for part in ("1,048,576", "3e+44", "7e+05", "eps = 9e+05 exceeds"):
+        assert part in shown.to_html()
+    assert "nan" not in shown.to_html()
 
 
 def test_a_table_of_which_nothing_was_run(tmp_path):
@@ -275,10 +346,10 @@ def test_six_panels_and_the_dual_of_those_that_have_one(tmp_path):
         "lsvi_primal_dual.scaled": learner("lsvi_primal_dual", "scaled", cost=3.0),
         "a": learner("oracle", "literal"),
     }
-    experiment(tmp_path, "linear", learners, [case(64), case(128)])
+    experiment(tmp_path, "linear", learners, [case(K, reading) for reading in ("seed=1", "seed=2") for K in (64, 128)])
     results = Results(tmp_path, {"linear": ["linear"]})
     gap, _, violation, _, dual, realised = linear.linear(results).axes
-    name = f"{style.title('lsvi_primal_dual')}, scaled"
+    name = f"{style.title('lsvi_primal_dual')}, defaults"
     assert list(line(gap, name).get_ydata()) == pytest.approx([1.15, 1.15])
     assert list(line(violation, "a").get_ydata()) == [-1.0, -1.0]
     assert [one.get_label() for one in dual.lines] == [name]
@@ -298,22 +369,43 @@ def test_arms_of_four_learners_stand_in_two_rows(tmp_path):
     assert axes[0].get_xlabel() == "block"
 
 
-def claims(folder, cells, whole):
+THRESHOLDS = {
+    "learnt": {"says": "Lam", "default": 0.8, "range": [0.7, 0.8, 0.9]},
+    "slack": {"says": "cost", "default": 1.01, "range": [1.0, 1.01]},
+}
+
+
+def claims(folder, cells, whole, **more):
     """claims.json of some cells (place, part, verdict) and verdicts on the whole."""
     place = {"map": "6x6", "cost drift": "off", "location": "reached", "switch": "none"}
-    keys = {"setting": "tuned", "reading": "default", "budget": "default"}
+    keys = {"setting": "tuned", "reading": "default", "budget": "default", "apart": False}
     judged = {"agree": 3, "seeds": 4, "low": 0.2, "high": 0.9, "without_learning": False}
+    judged |= {"kept_without_learning": False, "unconstrained_cost": None}
+
+    def said(verdict):
+        moved = {"learnt": [verdict] * 3}
+        return {"verdict": verdict, "says": verdict, "mean_of_trials": verdict, "moved": moved, "whole_range": verdict}
+
+    counts = {"holds_in": 0, "mixed_in": 1, "judged": 3, "void": 2, "unlearnt": 1}
     found = {
         "cells": [
-            {**keys, **place, **judged, "experiment": name, "episodes": K, "part": part, "verdict": verdict}
+            {**keys, **place, **judged, **said(verdict), "experiment": name, "episodes": K, "part": part}
             for name, K, part, verdict in cells
         ],
-        "whole": [{**keys, "experiment": name, "episodes": K, "verdict": verdict} for name, K, verdict in whole],
+        "whole": [
+            {**keys, **said(verdict), "part": part, "experiment": name, "episodes": K}
+            for name, K, verdict in whole
+            for part in ("C20", "C20 forgiving")
+        ],
         "parts": {"C20a": "performs well", "C20b": "learns quickly"},
-        **{"holds_in": 0, "mixed_in": 1, "judged": 3, "void": 2},
+        "thresholds": THRESHOLDS,
+        "void_readings": [],
+        **counts,
+        **{key: {**counts, "holds_in": 3} for key in ("forgiving", "mean_of_trials", "forgiving_mean_of_trials")},
+        **more,
     }
     files.write_text(folder / layout.CLAIMS, json.dumps({"C20": found}))
-    return Results(folder, {"grid_world": ["one"]})
+    return Results(folder, {"grid_world": ["one"], "alternatives": ["others"]})
 
 
 def test_a_cell_has_the_colour_of_its_verdict_and_void_is_hatched(tmp_path):
@@ -321,12 +413,17 @@ def test_a_cell_has_the_colour_of_its_verdict_and_void_is_hatched(tmp_path):
     results = claims(tmp_path, cells, [("one", 100, "void")])
     (ax,) = replication.claims(results).axes
     boxes = {(box.get_x(), box.get_y()): box for box in ax.patches}
-    assert len(boxes) == 3
+    assert len(boxes) == 4
     assert same_color(boxes[0, 0].get_facecolor(), replication.COLOURS["holds"])
-    assert [place for place, box in boxes.items() if box.get_hatch()] == [(1, 0), (2, 0)]
-    assert texts(ax) == ["3", "3", "void", "tuned"]
+    assert [place for place, box in boxes.items() if box.get_hatch()] == [(1, 0), (2, 0), (3, 0)]
+    assert texts(ax) == ["3", "3", "void", "void", "tuned"]
+    names = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert names == ["C20a: performs well", "C20b: learns quickly", "all of it", "all of it, dips forgiven"]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["6x6: cost drift off, location reached"]
-    assert "mixed in 1 and does not hold in 2; 2 more are void" in replication.answer(results).data
+    said = replication.answer(results).data
+    assert "holds in 0 of the 3 combinations" in said
+    assert "and in 3 where the dip" in said
+    assert "2 are void" in said
 
 
 def test_places_of_the_same_words_are_kept_apart(tmp_path):
@@ -337,7 +434,8 @@ def test_places_of_the_same_words_are_kept_apart(tmp_path):
     assert len({*names}) == 3
     assert names[1].endswith("(one, default, K = 200)")
     assert len(replication.verdicts(results).data) == 3
-    assert replication.tally(results).data.loc["C20a", "tuned"] == "3 of 3"
+    assert replication.tally(results).data.loc["performs well"].tolist() == ["3 of 3", "3 of 3"]
+    assert replication.whole_ranges(results).data["holds"].tolist() == [3]
 
 
 def test_the_table_says_how_sure_a_verdict_is(tmp_path):
@@ -345,53 +443,66 @@ def test_the_table_says_how_sure_a_verdict_is(tmp_path):
     assert table.to_numpy().tolist() == [["mixed, 3/4 [0.20, 0.90]"]]
 
 
-def tuned(folder, candidates, checks=()):
-    """Candidates of two algorithms: each scores, earns and keeps 1 more than the one before, the last is chosen."""
-    best = {"value": 2.0, "utility": 2.5, "multiplier": 0.5, "unconstrained": 3.0, "uniform": 1.0}
-    row = {"case": "default/K=100", "episode": [1, 100], **{key: [value] * 2 for key, value in best.items()}}
-    facts = files.provenance({"cases": {"default/K=100": case()}})
-    files.write(folder / layout.optima("t"), pa.Table.from_pylist([row], schema=optima.SCHEMA), facts)
-    number = np.arange(candidates)
-    tried = {"candidate": number, "score": 4.0 - number, "reward": 1.0 + number, "utility": 1.0 + number}
-    tried |= {"finalist": number >= min(1, candidates - 1), "chosen": number == candidates - 1}
-    rows = [
-        pd.DataFrame({"tuning": "t", "algorithm": algorithm, "episodes": K, "decides": K == 100, **tried})
-        for K in (100, *checks)
-        for algorithm in (FIRST, SECOND)
+def test_what_a_learner_without_a_constraint_could_cost_stands_beside_its_verdict(tmp_path):
+    results = claims(tmp_path, [("one", 100, "C20a", "holds")], [])
+    found = json.loads((tmp_path / layout.CLAIMS).read_text())
+    found["C20"]["cells"][0] |= {"unconstrained_cost": 8.5, "says": "breaks it", "kept_without_learning": True}
+    files.write_text(tmp_path / layout.CLAIMS, json.dumps(found))
+    said = replication.verdicts(results).data.iat[0, 0]
+    assert said == "breaks it, 3/4 [0.20, 0.90]‡; the unconstrained optimum costs 8.50"
+    (ax,) = replication.claims(results).axes
+    assert texts(ax) == ["3‡", "tuned"]
+
+
+def test_cells_that_hold_are_drawn_against_each_threshold_with_its_default(tmp_path):
+    cells = [(name, 100, "C20a", "holds") for name in ("one", "two")] + [("one", 100, "C20b", "mixed")]
+    results = claims(tmp_path, cells, [("one", 100, "mixed")])
+    figure = replication.thresholds(results)
+    (ax,) = figure.axes  # no part here has a slack
+    assert list(line(ax, "performs well").get_xdata()) == [0.7, 0.8, 0.9]
+    assert np.round(line(ax, "performs well").get_ydata()).tolist() == [2, 2, 2]
+    assert np.round(line(ax, "learns quickly").get_ydata()).tolist() == [0, 0, 0]
+    assert list(line(ax, "default").get_xdata()) == [0.8, 0.8]
+    assert ax.get_xlabel() == "learnt: Lam"
+    assert labels(figure)[-1] == "default"
+
+
+def test_without_a_cell_that_can_be_judged_the_figure_says_so(tmp_path):
+    (ax,) = replication.thresholds(claims(tmp_path, [("one", 100, "C20a", "void")], [])).axes
+    assert texts(ax) == ["No cell can be judged."]
+
+
+def test_the_classes_are_shown_with_what_they_change_with(tmp_path):
+    row = {"map": "6x6", "part": "C20a", "says": "performs well", "class": "depends", "why": "because"}
+    results = claims(tmp_path, [], [], classes=[{**row, "moves_with": ["constants", "search"]}])
+    assert replication.classes(results).data.to_numpy().tolist() == [
+        ["6x6", "performs well", "depends", "because", "constants, search"]
     ]
-    (folder / "tables").mkdir()
-    pd.concat(rows).to_csv(folder / layout.table("tuned.csv"), index=False)
-    return Results(folder, {"tuning": ["t"]})
 
 
-def test_candidates_stand_beside_the_limit_and_the_optimum(tmp_path):
-    results = tuned(tmp_path, 3)
-    above, below = replication.landscape(results).axes
-    every, finalists, chosen = (scatter.get_offsets() for scatter in above.collections[:3])
-    assert (len(every), len(finalists)) == (3, 2)
-    assert chosen.tolist() == [[1.0, 3.0]]  # H = 4: a utility of 3 is a cost of 1
-    assert above.collections[-1].get_offsets().tolist() == [[1.5, 2.0]]
-    assert list(line(above, "limit").get_xdata()) == [2.0, 2.0]
-    assert list(line(below, style.title(FIRST)).get_ydata()) == pytest.approx([3.0, 7 / 3, 2.0])
-    table = replication.candidates(results).data
-    assert list(table["meet the limit"]) == pytest.approx([2 / 3, 2 / 3])
-    assert list(table["tuning"]) == ["t", "t"]
+def test_alternatives_that_change_a_verdict_are_counted(tmp_path):
+    kinds = {"search": True, "finalist": False, "rule": None, "frames": None}
+    row = {"map": "6x6", "part": "C20a", "verdict": "holds", **kinds}
+    counts = {kind: {"differ": int(bool(found)), "of": int(found is not None)} for kind, found in kinds.items()}
+    results = claims(tmp_path, [], [], depends=[row], depends_counts=counts)
+    shown = replication.dependence(results).data
+    assert shown.to_numpy().tolist() == [
+        ["6x6", "performs well", "holds", "yes", "no", "-", "-"],
+        ["", "verdicts that differ", "", "1 of 1", "0 of 1", "0 of 0", "0 of 0"],
+    ]
 
 
-def test_one_candidate_is_enough(tmp_path):
-    below = replication.landscape(tuned(tmp_path, 1)).axes[1]
-    assert list(below.get_xticks()) == [1]
-    assert list(line(below, style.title(FIRST)).get_ydata()) == [4.0]
-
-
-def test_a_choice_at_another_K_is_set_beside_the_frozen_one(tmp_path):
-    table = replication.frozen(tuned(tmp_path, 2, checks=[400]))
-    assert list(table.columns) == ["K = 100", "K = 400"]
-    assert table.loc["t", style.title(FIRST)].tolist() == ["1.00 (same)"] * 2
-
-
-def test_a_tuning_at_one_K_has_nothing_to_compare(tmp_path):
-    assert isinstance(replication.frozen(tuned(tmp_path, 2)), Markdown)
+def test_choices_of_the_tuning_stand_beside_the_main_one(tmp_path):
+    place = {"experiment": "one", "reading": "default", "budget": "default", "episodes": 100, "map": "6x6"}
+    marks = {"agree": 1, "without_learning": False, "kept_without_learning": False}
+    other = {**place, **marks, "part": "C20a", "verdict": "does not hold", "alternative": "a_6x6_frames_3"}
+    kinds = [("search", "search_0_0"), ("frames", "main"), ("main", "main")]
+    others = [{**other, "kind": kind, "choice": choice} for kind, choice in kinds]
+    results = claims(tmp_path, [("one", 100, "C20a", "holds"), ("two", 100, "C20a", "holds")], [], alternatives=others)
+    (ax,) = replication.alternatives(results).axes
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["main", "search_0_0", "frames_3"]
+    assert texts(ax) == ["3", "1", "1"]
+    assert ax.get_title() == "6x6"
 
 
 def crossing(setting="tuned"):
@@ -400,7 +511,7 @@ def crossing(setting="tuned"):
         ",".join((setting, *levels)): learner(
             setting=setting,
             value=1.0 + 2.0 * (levels[0] == "bump"),
-            variants={**dict(zip(CROSSED, levels, strict=True)), "no_btilde": False},
+            variants={**dict(zip(CROSSED, levels, strict=True)), "no_btilde": False, "start": "optimistic"},
         )
         for levels in itertools.product(*CROSSED.values())
     }
@@ -495,16 +606,16 @@ def test_factors_alone_and_the_pair_with_the_chosen_one_framed(tmp_path):
     assert list(line(reward, "optimum").get_ydata()) == [2.0, 2.0]
     assert [box.get_xy() for box in hatched(score)] == [(0, 1), (1, 1)]  # eta at 3
     assert [box.get_xy() for box in score.patches if box.get_linewidth() == 2] == [(1, 0)]
-    assert texts(score) == ["0.65", "0.65", "1.65", "1.65"]
+    assert texts(score) == ["0.15", "0.15", "1.15", "1.15"]
     assert (score.get_xlabel(), score.get_ylabel()) == ("multiple of frame", "multiple of eta")
     rows = replication.multiples(results).data.set_index("changed")
-    assert rows.loc["eta", ["keep the limit", "best score", "worst score"]].tolist() == [
+    assert rows.loc["eta", ["keep the limit", "best gap", "worst gap"]].tolist() == [
         "1 of 2",
-        "0.65 at 1",
-        "1.65 at 3",
+        "0.15 at 1",
+        "1.15 at 3",
     ]
     assert rows.loc["eta and frame", "keep the limit"] == "2 of 4"
-    assert rows.loc["eta and frame", "score as chosen"] == "0.65"
+    assert rows.loc["eta and frame", "gap as chosen"] == "0.15"
 
 
 def test_one_factor_alone_has_no_pair(tmp_path):
@@ -512,7 +623,7 @@ def test_one_factor_alone_has_no_pair(tmp_path):
     reward, _, score = replication.sensitivity(results).axes
     assert list(line(reward, "eta").get_xdata()) == [0.5, 3.0]
     assert texts(score) == ["No run changes two factors together."]
-    assert list(replication.multiples(results).data["score as chosen"]) == ["not run"]
+    assert list(replication.multiples(results).data["gap as chosen"]) == ["not run"]
 
 
 def test_a_pair_without_the_chosen_one_has_no_frame(tmp_path):
@@ -526,7 +637,7 @@ def test_a_pair_without_the_chosen_one_has_no_frame(tmp_path):
 
 def test_a_pair_that_was_not_run_is_left_empty(tmp_path):
     score = replication.sensitivity(swept(tmp_path, *PAIRS[1:])).axes[2]
-    assert texts(score) == ["", "0.65", "1.65", "1.65"]
+    assert texts(score) == ["", "0.15", "1.15", "1.15"]
 
 
 def test_without_multiples_there_are_the_optimum_and_the_limit(tmp_path):

@@ -1,21 +1,31 @@
-"""Tuning is fair: equal effort, seeds of its own, a rule applied by code."""
+"""What is chosen of what searches found: by the rule, on seeds of its own, and as recorded."""
 
 import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from nscmdp import algorithms, environments, optimum, simulate
-from nscmdp.runs import files, optima, simulations, tuning
+from nscmdp import algorithms, environments, simulate
+from nscmdp.runs import files, optima, records_of_searches, scoring, search, simulations, tuning
 from nscmdp.study import config, plan
 
-EFFORT = {"candidates": 6, "seeds": 4, "first_seed": 500, "screening_seeds": 2, "finalists": 2}
+EFFORT = {
+    "population": 4,
+    "generations": 6,
+    "searches": 2,
+    "seeds": 1,
+    "pool": 2,
+    "first_seed": 500,
+    "selection_seeds": 3,
+    "first_selection_seed": 600,
+    "finalists": 2,
+}
 TUNABLE = [name for name in algorithms.NAMES if algorithms.module(name).RANGES]
+FIRST = "nonstationary_triple_q"
 
 
-def configuration(names=("nonstationary_triple_q", "restart_q_ucb"), **changes):
+def configuration(names=(FIRST, "restart_q_ucb"), **changes):
     learners = [{"algorithm": name, "setting": "tuned"} for name in names]
     experiment = {
         "name": "walk",
@@ -29,86 +39,129 @@ def configuration(names=("nonstationary_triple_q", "restart_q_ucb"), **changes):
     return {"effort": EFFORT, "tunings": [choice], "experiments": [{**experiment, **changes}]}
 
 
-def tuned(planned, algorithm, folder):
-    spec = planned.tuning_spec("choice", algorithm, 64)
-    optima.solve(planned.optimum_spec("choice"), folder / "optima.parquet")
-    tuning.tune(spec, folder / "optima.parquet", folder / "tuned.parquet")
-    return folder / "tuned.parquet"
+def tuned(planned, folder, algorithm=FIRST):
+    """Run the searches of an algorithm and choose."""
+    solved = folder / "environments/choice.parquet"
+    optima.solve(planned.optimum_spec("choice"), solved)
+    found = []
+    for number, name in enumerate(planned.searched_by("choice", algorithm, 64)):
+        spec = planned.search_spec("choice", algorithm, 64, number)
+        search.for_tuning(spec, solved, folder / name, folder / "progress")
+        found.append(folder / name)
+    output = folder / f"tuning/choice/{algorithm}/K=64.parquet"
+    tuning.tune(planned.tuning_spec("choice", algorithm, 64), solved, output, found)
+    return output
 
 
-def chosen(file):
-    (factors,) = tuning.choices([file]).values()
-    return factors
+def summary(file):
+    rows, facts = files.read(file)
+    return tuning.summary(rows.to_pandas(), facts["specification"])
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder, planned = tmp_path_factory.mktemp("tuning"), plan.make(configuration())
+    return planned, folder, {name: tuned(planned, folder, name) for name in (FIRST, "restart_q_ucb")}
 
 
 @pytest.mark.parametrize("algorithm", TUNABLE)
-def test_candidates_lie_in_their_ranges_and_a_smaller_effort_sees_the_first_of_them(algorithm):
-    drawn = tuning.candidates(algorithm, 16)
-    assert drawn[:5] == tuning.candidates(algorithm, 5)
-    ranges = algorithms.module(algorithm).RANGES
-    assert set(ranges) <= set(algorithms.module(algorithm).Factors.__dataclass_fields__)
-    for name, (low, high) in ranges.items():
-        values = np.array([candidate[name] for candidate in drawn])
-        assert ((low * 0.999 <= values) & (values <= high * 1.001)).all()
-        # A low-discrepancy draw: each quarter of the (logarithmic) range has its share.
-        place = (np.log(values) - np.log(low)) / (np.log(high) - np.log(low))
-        assert np.histogram(place, bins=4, range=(0, 1))[0].min() >= 3
+def test_what_is_tuned_are_factors(algorithm):
+    module = algorithms.module(algorithm)
+    assert set(module.RANGES) <= set(module.Factors.__dataclass_fields__)
 
 
-def test_every_learner_has_as_many_candidates_and_the_same_seeds():
-    raw = json.loads(json.dumps(configuration()))
+def test_every_learner_has_the_same_effort_and_seeds():
+    raw = configuration()
     raw["tunings"][0]["algorithms"] = TUNABLE
     planned = plan.make(raw)
-    specs = [planned.tuning_spec("choice", name, 64) for name in TUNABLE]
-    assert {json.dumps((spec["effort"], spec["seeds"], spec["evaluate_every"])) for spec in specs} == {
-        json.dumps((specs[0]["effort"], [500, 501, 502, 503], 1))
-    }
-    assert {
-        len(tuning.candidates(name, spec["effort"]["candidates"])) for name, spec in zip(TUNABLE, specs, strict=True)
-    } == {6}
+    specs = [planned.search_spec("choice", name, 64, 0) for name in TUNABLE]
+    assert len({json.dumps((spec["effort"], spec["frames"], spec["evaluate_every"])) for spec in specs}) == 1
+    assert {len(planned.searched_by("choice", name, 64)) for name in TUNABLE} == {2}
 
 
-def test_a_reported_seed_cannot_be_a_tuning_seed():
-    with pytest.raises(config.Unacceptable, match="walk reports the seed 502, which tuning uses"):
-        config.parse(configuration(seeds=[1, 502]))
+def test_a_reported_seed_is_neither_a_search_nor_a_selection_seed():
+    for seed in (501, 602):
+        with pytest.raises(config.Unacceptable, match=f"walk reports the seed {seed}, which tuning uses"):
+            config.parse(configuration(seeds=[1, seed]))
+    with pytest.raises(config.Unacceptable, match="the search uses the seed 501 too"):
+        config.parse({**configuration(), "effort": {**EFFORT, "first_selection_seed": 501}})
     default = plan.load(Path(__file__).parents[2] / "config.yaml")
-    reported = {seed for experiment in default.config.experiments for seed in experiment.seed_list}
-    assert len(default.config.effort.seed_list) >= 10
+    reported = {seed for one in default.config.experiments if one.tuning for seed in one.seed_list}
     assert reported.isdisjoint(default.config.effort.seed_list)
+    assert min(reported) >= 20  # those have been looked at
 
 
-def test_the_score_is_the_declared_one():
-    env = environments.make("menu", 50, legs=2)
-    run = simulate.run(env, "nonstationary_triple_q", "scaled", 1, factors={"frame": 1.0})
-    unconstrained = optimum.references(env, run.episode)[:, 0]
-    best = pd.DataFrame(np.column_stack([run.optimum, unconstrained]), columns=[*optima.BEST, "unconstrained"])
-    kept = np.maximum(run.optimum[:, 0] - run.value, 0) + 2 * run.optimum[:, 2].max() * np.maximum(
-        env.rho - run.utility_value, 0
-    )
-    assert tuning.scored(run, best, True)["score"] == pytest.approx(kept.mean(), rel=1e-12)
-    assert tuning.scored(run, best, False)["score"] == pytest.approx((unconstrained - run.value).mean(), rel=1e-12)
-    assert (unconstrained >= run.optimum[:, 0] - 1e-12).all()
+def test_the_best_by_the_rule_over_all_searches_is_chosen(study):
+    _, folder, found = study
+    table = summary(found[FIRST])
+    assert table["chosen"].sum() == 1
+    assert table.loc[table["chosen"], "factors"].item() == scoring.ranked(table)["factors"].iloc[0]
+    for number in (0, 1):
+        selected = tuning.selection(folder / f"searches/choice/{FIRST}/K=64/search={number}.parquet")
+        best = scoring.ranked(scoring.summary(selected, True))["factors"].tolist()
+        mine = table[table["search"] == number].set_index("finalist")["factors"]
+        assert [mine[0], mine[1]] == best[:2]
 
 
-def test_the_best_finalist_is_chosen_and_all_candidates_are_kept(tmp_path):
-    planned = plan.make(configuration())
-    file = tuned(planned, "nonstationary_triple_q", tmp_path)
-    rows = files.read(file)[0].to_pandas()
-    first = rows[rows["seed"].isin([500, 501])].groupby("candidate")["score"].mean()
-    assert len(first) == 6
-    finalists = set(first.nsmallest(2).index)
-    assert set(rows.loc[rows["seed"] == 503, "candidate"]) == finalists
-    means = rows[rows["candidate"].isin(finalists)].groupby("candidate")["score"].mean()
-    table = tuning.summary(rows)
-    assert table.loc[table["chosen"], "candidate"].tolist() == [means.idxmin()]
-    assert chosen(file) == tuning.candidates("nonstationary_triple_q", 6)[means.idxmin()]
+def test_choices_have_names(study):
+    _, _, found = study
+    named = tuning.choices(found.values())
+    for name in (FIRST, "restart_q_ucb"):
+        assert {"main", "search_0_0", "search_1_1", *scoring.OTHERS} <= set(named[name, 64])
+    table = summary(found[FIRST])
+    least = table.loc[table["loss"].idxmin(), "factors"]
+    assert named[FIRST, 64]["least_gap"] == json.loads(least)
 
 
-def test_what_is_better_on_tuning_seeds_only_gains_nothing_on_reported_ones(tmp_path, monkeypatch):
+def test_what_is_recorded_is_scored_again_and_a_difference_is_named(study, tmp_path, monkeypatch):
+    planned, folder, found = study
+    monkeypatch.chdir(tmp_path)
+    records_of_searches.write(planned, folder, tmp_path / "records")
+    again = plan.make({**configuration(), "searches": "records"})
+    assert again.search_files() == []
+    spec = again.tuning_spec("choice", FIRST, 64)
+    solved = tmp_path / "optima.parquet"
+    optima.solve(again.optimum_spec("choice"), solved)
+    tuning.tune(spec, solved, tmp_path / "again.parquet")
+    before, after = summary(found[FIRST]), summary(tmp_path / "again.parquet")
+    assert before["factors"].tolist() == after["factors"].tolist()
+    assert before["choice"].tolist() == after["choice"].tolist()
+    np.testing.assert_allclose(after["loss"], before["loss"], rtol=1e-12)
+    assert not after["differs_from_record"].any()
+    spec["recorded"][0]["loss"] += 0.01
+    tuning.tune(spec, solved, tmp_path / "differs.parquet")
+    differs = summary(tmp_path / "differs.parquet")
+    assert differs.loc[differs["differs_from_record"], "factors"].tolist() == [
+        json.dumps(spec["recorded"][0]["factors"])
+    ]
+
+
+def test_a_missing_record_is_named_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    planned = plan.make({**configuration(), "searches": "records"})
+    with pytest.raises(config.Unacceptable, match=r"records/choice\.json .*make search"):
+        planned.check()
+
+
+def test_a_search_may_start_from_another_tunings_choice(study, tmp_path):
+    _, _, found = study
+    raw = configuration()
+    nearby = {**raw["tunings"][0], "name": "nearby", "start": "choice", "generations": 2, "searches": 1}
+    planned = plan.make({**raw, "tunings": [*raw["tunings"], nearby]})
+    spec = planned.search_spec("nearby", FIRST, 64, 0)
+    optima.solve(planned.optimum_spec("nearby"), tmp_path / "optima.parquet")
+    search.for_tuning(spec, tmp_path / "optima.parquet", tmp_path / "s.parquet", tmp_path / "p", found[FIRST])
+    selected = tuning.selection(tmp_path / "s.parquet")
+    assert json.loads(selected["factors"].iloc[0]) == tuning.main_choice(found[FIRST])
+    with pytest.raises(config.Unacceptable, match="expected a tuning that stands before nearby"):
+        config.parse({**raw, "tunings": [nearby, *raw["tunings"]]})
+
+
+def test_what_is_better_on_tuning_seeds_only_gains_nothing_on_reported_ones(study, tmp_path, monkeypatch):
     """A planted candidate earns more wherever tuning looks. It is chosen, and what is reported of it is the truth."""
-    planned = plan.make(configuration())
-    honest = chosen(tuned(planned, "nonstationary_triple_q", tmp_path))
-    planted = next(c for c in tuning.candidates("nonstationary_triple_q", 6) if c != honest)
+    planned, _, found = study
+    table = summary(found[FIRST])
+    planted = json.loads(table.loc[~table["chosen"], "factors"].iloc[-1])
     plain = simulate.run
 
     def cheating(env, algorithm, setting, seed, *rest, factors=None, **options):
@@ -119,30 +172,53 @@ def test_what_is_better_on_tuning_seeds_only_gains_nothing_on_reported_ones(tmp_
         return run
 
     monkeypatch.setattr(simulate, "run", cheating)
-    file = tuned(planned, "nonstationary_triple_q", tmp_path)
-    assert chosen(file) == planted
-    simulations.simulate_batch(
-        planned.run_spec("walk", "nonstationary_triple_q.tuned"),
-        [0, 1, 2],
-        tmp_path / "seeds=0-2.parquet",
-        tuned=[file],
-    )
-    reported = files.read(tmp_path / "seeds=0-2.parquet")[0].to_pandas()
+    file = tuned(planned, tmp_path)
+    assert tuning.main_choice(file) == planted
+    output = tmp_path / "seeds=0-2.parquet"
+    simulations.simulate_batch(planned.run_spec("walk", f"{FIRST}.tuned"), [0, 1, 2], output, tuned=[file])
+    reported = files.read(output)[0].to_pandas()
     env = environments.make("menu", 64)
     for seed, value in zip(reported["seed"], reported["value"], strict=True):
-        truth = plain(env, "nonstationary_triple_q", "scaled", seed, factors=planted)
+        truth = plain(env, FIRST, "scaled", seed, factors=planted)
         np.testing.assert_array_equal(value, truth.value)
 
 
-def test_multiples_of_the_chosen_factors(tmp_path):
-    planned = plan.make(configuration())
-    file = tuned(planned, "nonstationary_triple_q", tmp_path)
-    factors = chosen(file)
-    raw = configuration(
-        learners=[{"algorithm": "nonstationary_triple_q", "setting": "tuned", "times": {"eta": 3.0}, "label": "faster"}]
-    )
-    learner = simulations.with_chosen_factors(
-        plan.make(raw).run_spec("walk", "faster")["learners"]["faster"], tuning.choices([file])
-    )
-    assert learner["setting"] == "scaled"
-    assert learner["factors"] == {**factors, "eta": pytest.approx(3 * factors["eta"])}
+def learner(**given):
+    raw = configuration(learners=[{"algorithm": FIRST, "setting": "tuned", "label": "one", **given}])
+    return plan.make(raw).run_spec("walk", "one")["learners"]["one"]
+
+
+def test_multiples_and_other_choices_of_factors(study):
+    _, _, found = study
+    chosen = tuning.choices([found[FIRST]])
+    main, other = chosen[FIRST, 64]["main"], chosen[FIRST, 64]["search_1_1"]
+    made = simulations.with_chosen_factors(learner(times={"eta": 3.0}), chosen, 64, 64)
+    assert made["setting"] == "scaled"
+    assert made["factors"] == {**main, "eta": pytest.approx(3 * main["eta"])}
+    made = simulations.with_chosen_factors(learner(choice="search_1_1"), chosen, 64, 64)
+    assert made["factors"] == other
+
+
+def test_factors_tuned_at_each_number_of_episodes():
+    chosen = {(FIRST, K): {"main": {"eta": float(K)}} for K in (64, 128)}
+    each, once = learner(), {**learner(), "tuned_at": "each"}
+    assert simulations.with_chosen_factors(each, chosen, 128, 64)["factors"] == {"eta": 64.0}
+    assert simulations.with_chosen_factors(once, chosen, 128, 64)["factors"] == {"eta": 128.0}
+    with pytest.raises(config.Unacceptable, match="128 is not among its checks"):
+        config.parse(
+            configuration(
+                episodes=[64, 128],
+                learners=[{"algorithm": FIRST, "setting": "tuned", "tuned_at": "each", "label": "one"}],
+            )
+        )
+
+
+@pytest.mark.parametrize("choice", ["search_2_0", "search_0_2"])
+def test_a_choice_that_no_search_makes_is_refused(choice):
+    with pytest.raises(config.Unacceptable, match="2 searches with 2 finalists each"):
+        learner(choice=choice)
+
+
+def test_choices_belong_to_tuned_learners():
+    with pytest.raises(config.Unacceptable, match="choice belongs to the setting 'tuned'"):
+        learner(setting="scaled", choice="regret")

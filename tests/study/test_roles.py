@@ -16,6 +16,11 @@ from nscmdp.study import catalogue, config, plan, roles
 TINY = yaml.safe_load((Path(__file__).parents[2] / "workflow/presets/tiny.yaml").read_text())
 BY_ROLE = {one["role"]: one for one in TINY["experiments"]}
 FIRST, SCALED = "nonstationary_triple_q", {"setting": "scaled", "factors": {"frame": 1.0}}
+SMALL = TINY["tunings"][0]["environment"]
+GROWS = [("a", 64), ("b", 128)]
+TUNED_GROWTH = {**BY_ROLE["growth"], "environment": SMALL, "sweeps": []} | {
+    "learners": [{"algorithm": FIRST, "setting": "tuned"}]
+}
 
 
 def experiments(*chosen, **rest):
@@ -58,16 +63,45 @@ LACKING = {
         ["experiments[0].evaluate_every", "tenth"],
     ),
     "readings are judged likewise": (alone("grid_world", role="reading", evaluate_every=100), ["reading", "tenth"]),
-    "growth has one reading": (alone("growth", readings=[{}, {"seed": 1}]), ["experiments[0].readings", "one"]),
+    "readings of growth are instances": (
+        alone("growth", environment=SMALL, readings=[{"seed": 1}, {"seed": 1, "limit": 3.0}]),
+        ["experiments[0].readings", "differ in seed alone"],
+    ),
+    "instances are those of the first": (
+        beside("growth", readings=[{"seed": 1}]),
+        ["experiments[1].readings", "some of those of experiments[0]"],
+    ),
     "growth is in one environment": (
         beside("growth", environment={"name": "menu", "seed": 1}),
         ["experiments[1].environment", "experiments[0]"],
     ),
-    "growth is at the same budgets": (
-        beside("growth", budgets=[{"legs": 1}]),
-        ["experiments[1].budgets", "experiments[0]"],
+    "growth is at budgets of the first": (
+        beside("growth", budgets=[{"legs": 1}, {"legs": 2}]),
+        ["experiments[1].budgets", "some of those of experiments[0]"],
     ),
-    "growth knows learners by name": (beside("growth"), ["experiments[1].learners", "double_restart_triple_q.scaled"]),
+    "a learner runs in a case once": (
+        beside("growth", budgets=[{"legs": 1}], episodes=[256, 512]),
+        ["experiments[1].learners", "double_restart_triple_q.scaled in experiments[0]", "cases"],
+    ),
+    "one name is one learner": (
+        beside("growth", episodes=[512], learners=[learner(f"{FIRST}.scaled", factors={"frame": 2.0})], sweeps=[]),
+        ["experiments[1].learners", f"the same as {FIRST}.scaled in experiments[0]"],
+    ),
+    "what is tuned once is tuned in one place": (
+        experiments(
+            *({**TUNED_GROWTH, "name": name, "episodes": [K], "tuning": f"tuning_{name}"} for name, K in GROWS),
+            tunings=[{**TINY["tunings"][0], "name": f"tuning_{name}"} for name, _ in GROWS],
+            best_cases=[],
+        ),
+        ["experiments[1].tuning", "tuning_b", f"the same as for {FIRST}.tuned in experiments[0]"],
+    ),
+    "a learner is in the same instances at every K": (
+        experiments(
+            BY_ROLE["growth"] | {"readings": [{"seed": 1}, {"seed": 2}]},
+            BY_ROLE["growth"] | {"name": "longer", "readings": [{"seed": 2}], "episodes": [512]},
+        ),
+        ["experiments[1].readings", "the same as for double_restart_triple_q.scaled in experiments[0]"],
+    ),
     "linear likewise": (
         experiments(*({**BY_ROLE["growth"], "name": name, "role": "linear"} for name in "ab")),
         ["experiments[1].learners", "linear"],
@@ -126,6 +160,12 @@ def test_what_a_role_lacks_is_named(case):
 
 ENOUGH = {
     "growth in several experiments": beside("growth", sweeps=[], learners=[learner("a")], episodes=[64]),
+    "growth in several instances": alone("growth", readings=[{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 4}]),
+    "a longer K at one budget": beside("growth", budgets=[{"legs": 4}], episodes=[512]),
+    "other learners in one of the instances": experiments(
+        BY_ROLE["growth"] | {"readings": [{"seed": 1}, {"seed": 2}]},
+        BY_ROLE["growth"] | {"name": "b", "readings": [{"seed": 2}], "sweeps": [], "learners": [learner("a")]},
+    ),
     "budgets in another order": beside(
         "growth", sweeps=[], learners=[learner("a")], budgets=[{"legs": 4}, {"legs": 1}]
     ),

@@ -27,9 +27,9 @@ rule tables:
 rule tuned:
     """The first of the steps that take seconds: on a cluster they run beside Snakemake, not as jobs of their own."""
     input:
-        at(*(name for *_, name in plan.tuning_files())),
+        at(*(name for *_, name in (*plan.tuning_files(), *plan.search_files()))),
     output:
-        at(layout.table("tuned.csv")),
+        at(*map(layout.table, layout.TUNED)),
     log:
         at("logs/tuned.log"),
     localrule: True
@@ -39,7 +39,7 @@ rule tuned:
         mem_mb=2000,
         runtime=10,
     params:
-        **step("tuned", "analysis.tuned"),
+        **step("tuned", "analysis.tuned", tunings=tunings_config),
     message:
         "Tabulating what tuning tried"
     shell:
@@ -87,7 +87,15 @@ use rule tuned as timing with:
 
 use rule tuned as claims with:
     input:
-        exact(*plan.simulations),
+        exact(*plan.simulations, *plan.roles.get("alternatives", [])),
+        at(
+            *(
+                name
+                for name in plan.judged()
+                if name in map(layout.table, ("tuned.csv", "environments.csv"))
+            )
+        ),
+        thresholds="workflow/claims.yaml",
     output:
         at(layout.CLAIMS),
     log:

@@ -12,6 +12,7 @@ RESULTS = plan.config.results
 RUN = layout.simulations("{experiment}", "{unit}", "{seeds}")
 OPTIMA = layout.optima("{experiment}")
 TUNING = layout.tuning("{tuning}", "{algorithm}", "{episodes}")
+SEARCH = layout.search("{tuning}", "{algorithm}", "{episodes}", "{search}")
 
 
 wildcard_constraints:
@@ -21,6 +22,7 @@ wildcard_constraints:
     tuning=r"[^/]+",
     algorithm=r"[^/]+",
     episodes=r"\d+",
+    search=r"\d+",
 
 
 def at(*names):
@@ -52,6 +54,12 @@ def tuning_specification(wildcards):
     return json.dumps(spec)
 
 
+def search_specification(wildcards):
+    episodes, search = int(wildcards.episodes), int(wildcards.search)
+    spec = plan.search_spec(wildcards.tuning, wildcards.algorithm, episodes, search)
+    return json.dumps(spec)
+
+
 def optima_of_windows(wildcards):
     """Runs that are kept by windows are compared with the optimum as they are made."""
     kept = plan.experiment(wildcards.experiment).keep
@@ -60,6 +68,11 @@ def optima_of_windows(wildcards):
 
 OPTIMUM_REQUEST = asked(
     lambda w, attempt: requests.optimum(plan, w.experiment, attempt)
+)
+SEARCH_REQUEST = asked(
+    lambda w, attempt: requests.search(
+        plan, w.tuning, w.algorithm, int(w.episodes), attempt
+    )
 )
 TUNING_REQUEST = asked(
     lambda w, attempt: requests.tuning(
@@ -76,9 +89,22 @@ RUN_REQUEST = asked(
 def experiment_config(wildcards):
     """What decides the tables of an experiment: others may change without touching them."""
     chosen = plan.experiment(wildcards.experiment)
-    tunings = [one for one in plan.config.tunings if one.name == chosen.tuning]
-    alone = {"experiments": [chosen], "tunings": tunings, "shown": []}
+    names = {chosen.tuning, *plan.started_from(chosen.tuning)}
+    tunings = [one for one in plan.config.tunings if one.name in names]
+    alone = {"experiments": [chosen], "tunings": tunings, "best_cases": [], "shown": []}
     return plan.config.model_copy(update=alone).model_dump_json(exclude_unset=True)
+
+
+def tunings_config(wildcards):
+    """What decides the tables of all tunings."""
+    return json.dumps([plan.tuning_spec(*keys) for *keys, _ in plan.tuning_files()])
+
+
+def best_cases_config(wildcards):
+    """What decides the tables of all best cases; where their searches are recorded, the records do too."""
+    specs = [plan.confirmation_spec(*keys) for *keys, _ in plan.confirmation_files()]
+    names = plan.best_cases if plan.recorded else []
+    return json.dumps([specs, [plan.record(name) for name in names]])
 
 
 def exact(*names):

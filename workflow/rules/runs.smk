@@ -19,10 +19,33 @@ rule optimum:
         "nscmdp optimum {params.specification:q} --output {output:q} 2> {log:q}"
 
 
-rule tune:
-    """Scores candidates for one algorithm's factors on the tuning seeds."""
+rule search:
+    """One search for one algorithm's factors. Cut short, it goes on from what it noted in its folder of logs."""
     input:
         optima=at(layout.optima("{tuning}")),
+        start=lambda w: at(*plan.started_by(w.tuning, w.algorithm)),
+    output:
+        at(SEARCH),
+    log:
+        at(layout.log(SEARCH)),
+    conda:
+        "../envs/nscmdp.yml"
+    resources:
+        **SEARCH_REQUEST,
+    params:
+        specification=search_specification,
+        progress=lambda w: at(f"logs/{SEARCH.format(**w)}")[0],
+    message:
+        "Searching for {wildcards.algorithm} on {wildcards.tuning}, K = {wildcards.episodes}, search {wildcards.search}"
+    shell:
+        "nscmdp search {params.specification:q} --optima {input.optima:q} --progress {params.progress:q} --output {output:q} --start {input.start:q} 2> {log:q}"
+
+
+rule tune:
+    """Chooses one algorithm's factors among what its searches kept, on the selection seeds."""
+    input:
+        optima=at(layout.optima("{tuning}")),
+        searches=lambda w: at(*plan.searched_by(w.tuning, w.algorithm, int(w.episodes))),
     output:
         at(TUNING),
     log:
@@ -36,7 +59,15 @@ rule tune:
     message:
         "Tuning {wildcards.algorithm} on {wildcards.tuning}, K = {wildcards.episodes}"
     shell:
-        "nscmdp tune {params.specification:q} --optima {input.optima:q} --output {output:q} 2> {log:q}"
+        "nscmdp tune {params.specification:q} --optima {input.optima:q} --output {output:q} --searches {input.searches:q} 2> {log:q}"
+
+
+rule searched:
+    """All searches, for the records in the repository: `make search`."""
+    input:
+        at(*(name for *_, name in plan.search_files())),
+        at(*(name for *_, name in plan.tuning_files())),
+        at(*(name for *_, name in plan.best_case_files())),
 
 
 rule simulate:

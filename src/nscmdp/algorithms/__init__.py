@@ -10,6 +10,7 @@ A new algorithm is a new file ``NAME.py`` with
     learner(problem, setting, factors, variants)
                              the learner's state: a NamedTuple for which the operations are implemented
     CONSTRAINED = False      where it never looks at the utility
+    ranges(problem, frames)  where RANGES depend on the problem: at least so many frames end within a run
 
 Files that begin with an underscore hold what several algorithms share.
 """
@@ -65,6 +66,12 @@ def _chosen(options: type, given: dict[str, Any], complaint: str) -> Any:
         if hints[name] is float and not 0 <= value < float("inf"):
             raise ValueError(f"{name} = {value!r}, expected a number from 0 on")
     return options(**given)
+
+
+def ranges(algorithm: str, problem: Problem, frames: float) -> dict[str, tuple[float, float]]:
+    """Where tuning looks for each factor; where the algorithm has frames, at least ``frames`` end within a run."""
+    chosen = module(algorithm)
+    return chosen.ranges(problem, frames) if hasattr(chosen, "ranges") else dict(chosen.RANGES)
 
 
 def constrained(algorithm: str) -> bool:

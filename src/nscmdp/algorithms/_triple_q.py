@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nscmdp import optimum
 from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
@@ -34,6 +35,8 @@ Z, CBAR, EXPLORE, EPISODE, FRAME, ETA, TARGET, OFFSET, BASE, WEIGHT, DECAYED = r
 FULL = 0  # every entry back to its initial value (Algorithm 1)
 BUMP = 1  # Q + bump; where Q >= cap_q Q_0 or C >= cap_c C_0, back to the initial values Q_0, C_0 (Triple-Q)
 COUNTS = 2  # only the counts
+LOWER = 0.4
+
 RULES = {"full": FULL, "bump": BUMP, "counts": COUNTS}
 
 
@@ -194,6 +197,24 @@ class Notebook(NamedTuple):
 def remaining(horizon: int) -> Array:
     """H - h + 1 for h = 1..H: the most that the steps from h on can pay."""
     return np.arange(horizon, 0, -1.0)
+
+
+def optimistic(problem: Problem, initial: float, start: str) -> Array:
+    """What Q_h starts from: ``initial`` times a bound of V_h along the path, at most H - h + 1 or that bound.
+
+    ``start`` "below": a share LOWER of it, at which a wrong action that was tried first can lock in.
+    """
+    if initial < 1 and start == "optimistic":
+        raise ValueError(f"initial = {initial:g} starts Q below V: expected at least 1, or the variant start: below")
+    bounds = optimum.value_bounds(problem.env)
+    highest = np.minimum(np.maximum(remaining(problem.H), bounds), initial * bounds)
+    return highest * (LOWER if start == "below" else 1.0)
+
+
+def frame_range(problem: Problem, frames: float, unit: float) -> tuple[float, float]:
+    """Factors of ``unit`` that make frames from K^0.6 / 10 episodes to so many that ``frames`` of them end in a run."""
+    longest = problem.K / frames
+    return min(0.1 * problem.K**0.6, longest / 2) / unit, longest / unit
 
 
 @implements(begin_episode, TripleQ)

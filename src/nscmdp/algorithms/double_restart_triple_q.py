@@ -28,12 +28,12 @@ from nscmdp.problem import Problem
 TITLE = "Algorithm 2: Double Restart Non-stationary Triple-Q"
 SETTINGS = ("literal", "scaled")
 RANGES = {  # where tuning looks, on a logarithmic scale
-    "bonus": (1e-4, 0.03),
+    "bonus": (1e-4, 0.1),
     "btilde": (1e-4, 1.0),
-    "epsilon": (0.1, 10.0),
-    "eta": (0.03, 100.0),
-    "frame": (1.0, 300.0),
-    "initial": (0.2, 1.0),
+    "epsilon": (0.03, 30.0),
+    "eta": (0.01, 300.0),
+    "frame": (0.1, 30.0),
+    "initial": (1.0, 4.0),
     "budgets": (0.1, 10.0),
     "epoch": (0.3, 3.0),
     "rate": (0.3, 3.0),
@@ -50,7 +50,7 @@ class Factors:
     epsilon: float = 4.0  # eps = epsilon B^(1/3) W^-0.2
     eta: float = 0.5  # eta = eta W^0.2 B^(1/3)
     frame: float = 4.0  # L = frame W^0.6 B^(-2/3)
-    initial: float = 1.0  # Q_h = C_h = initial (H-h+1)
+    initial: float = 4.0  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
     budgets: float = 1.0  # B_j = budgets K^(1/3) W^(j/J - 1)
     epoch: float = 1.0  # W = epoch K^(5/9)
     rate: float = 1.0  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
@@ -65,6 +65,7 @@ class Variants:
     btilde: Literal["W", "K"] = "W"  # W^-0.4, or the listing's K^-0.4
     queue: Literal["own", "reset", "carried"] = "own"  # over epochs; literal resets it, scaled carries it
     gain: Literal["printed", "dual"] = "printed"  # "dual": the appendix's alternative, with an outer dual variable
+    start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
 
 
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> BanditOverBandit:
@@ -77,9 +78,8 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     else:
         gamma = min(1.0, np.sqrt(K / W * np.log(K / W) / ((np.e - 1) * K * H)))
     carry = variants.queue == "carried" or (variants.queue == "own" and scaled)
-    instance = inner.with_arms(
-        problem._replace(K=W), arms, setting, inner_factors(factors), inner.Variants(), carry=carry
-    )
+    listing = inner.Variants(start=variants.start)
+    instance = inner.with_arms(problem._replace(K=W), arms, setting, inner_factors(factors), listing, carry=carry)
     return bandit_over_bandit(problem, instance, len(arms), W, gamma, gain_rule(problem, W, variants))
 
 

@@ -22,7 +22,7 @@ from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1's queue with the exact model (control)"
 SETTINGS = ("literal", "authors", "scaled")
-RANGES = {"epsilon": (0.1, 10.0), "eta": (0.03, 100.0), "frame": (1.0, 300.0)}  # where tuning looks, logarithmic
+RANGES = {"epsilon": (0.03, 30.0), "eta": (0.01, 300.0), "frame": (0.1, 30.0)}  # where tuning looks, logarithmic
 
 EPISODE, Z, CBAR = 0, 1, 2  # slots of the memory
 

@@ -21,18 +21,29 @@ from typing import Literal
 
 import numpy as np
 
-from nscmdp.algorithms._triple_q import Arm, Notebook, TripleQ, hoeffding, iota, remaining, triple_q, visits
+from nscmdp.algorithms._triple_q import (
+    Arm,
+    Notebook,
+    TripleQ,
+    frame_range,
+    hoeffding,
+    iota,
+    optimistic,
+    remaining,
+    triple_q,
+    visits,
+)
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1: Non-stationary Triple-Q"
 SETTINGS = ("literal", "authors", "scaled")
-RANGES = {  # where tuning looks, on a logarithmic scale
-    "bonus": (1e-4, 0.03),
+RANGES = {  # where tuning looks, on a logarithmic scale, at B = 1
+    "bonus": (1e-4, 0.1),
     "btilde": (1e-4, 1.0),
-    "epsilon": (0.1, 10.0),
-    "eta": (0.03, 100.0),
-    "frame": (1.0, 300.0),
-    "initial": (0.2, 1.0),
+    "epsilon": (0.03, 30.0),
+    "eta": (0.01, 300.0),
+    "frame": (0.1, 30.0),
+    "initial": (1.0, 4.0),
 }
 
 
@@ -45,7 +56,7 @@ class Factors:
     epsilon: float = 4.0  # eps = epsilon B^(1/3) K^-0.2
     eta: float = 0.5  # eta = eta K^0.2 B^(1/3)
     frame: float = 4.0  # L = frame K^0.6 B^(-2/3)
-    initial: float = 1.0  # Q_h = C_h = initial (H-h+1)
+    initial: float = 4.0  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
     bump: float = 0.01  # Q + bump H / eta at a frame's end, for the variant reset = "bump" alone
 
 
@@ -64,6 +75,14 @@ class Variants:
     no_btilde: bool = False  # b~ = 0
     values: Literal["reset", "kept"] = "reset"  # V, W at a frame's end: as Q and C, or as the listing leaves them
     backup: Literal["greedy", "taken"] = "greedy"  # V, W of the greedy action, or of the one taken
+    start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
+
+
+def ranges(problem: Problem, frames: float) -> dict[str, tuple[float, float]]:
+    """Where tuning looks: the same frames, eta and eps as for Triple-Q, whatever B is."""
+    on_B = problem.B ** (1 / 3)
+    scaled = {name: (RANGES[name][0] / on_B, RANGES[name][1] / on_B) for name in ("epsilon", "eta")}
+    return RANGES | scaled | {"frame": frame_range(problem, frames, problem.K**0.6 / problem.frame_B ** (2 / 3))}
 
 
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> TripleQ:
@@ -118,7 +137,7 @@ def with_arms(
         explore = notebook.explore  # which runs on over frames
     else:
         bonus = factors.bonus * H * np.sqrt((chi + 1) / (chi + visits(longest)))
-        initial_q = initial_c = factors.initial * remaining(H)
+        initial_q, initial_c = optimistic(problem, factors.initial, variants.start), remaining(H)
         bump = factors.bump * H / eta
     return triple_q(
         problem,

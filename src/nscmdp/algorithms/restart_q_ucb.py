@@ -30,14 +30,14 @@ from numpy.typing import NDArray
 
 from nscmdp import budget
 from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
-from nscmdp.algorithms._triple_q import remaining
+from nscmdp.algorithms._triple_q import frame_range, optimistic, remaining
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
 from nscmdp.problem import Problem
 
 TITLE = "RestartQ-UCB (no constraint)"
 SETTINGS = ("literal", "authors", "scaled")
-RANGES = {"bonus": (1e-4, 1.0), "frame": (0.1, 10.0), "initial": (0.2, 1.0)}  # where tuning looks, logarithmic
+RANGES = {"bonus": (1e-4, 1.0), "frame": (0.1, 10.0), "initial": (1.0, 4.0)}  # where tuning looks, logarithmic
 CONSTRAINED = False
 CONFIDENCE = 0.05  # p
 
@@ -52,7 +52,7 @@ class Factors:
 
     bonus: float = 0.01  # bonus H / sqrt(n)
     frame: float = 1.0  # epochs of frame K/D episodes
-    initial: float = 1.0  # Q_h = initial (H-h+1)
+    initial: float = 4.0  # Q_h = initial times a bound of V_h along the path, at most H-h+1
     reference: float = 50.0  # N0 = reference H, for the Freedman bonus alone
 
 
@@ -63,6 +63,7 @@ class Variants:
     local_budgets: bool = False  # add 2 b_Delta, as where each epoch's budget is known
     bonus: Literal["hoeffding", "freedman"] = "hoeffding"
     multiplier: float = 0.0  # lambda: the reward is (r + lambda g) / (1 + lambda)
+    start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
 
 
 class RestartQ(NamedTuple):
@@ -88,11 +89,7 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     on_utility = float(variants.multiplier / (1 + variants.multiplier))
     on_reward = 1 - on_utility
     freedman = variants.bonus == "freedman"
-    drifting = on_reward * problem.reward_budget + on_utility * problem.utility_budget
-    Delta = (drifting + problem.transition_budget) * problem.assumed_budget
-    per_step = Delta if freedman else Delta / H
-    D = max(1.0, np.ceil((problem.S * problem.A) ** (-1 / 3) * per_step ** (2 / 3) * (K * H) ** (1 / 3)))
-    length = np.ceil(K / D)
+    length = epoch_length(problem, on_reward, on_utility, freedman)
     epoch = problem.frame(factors.frame * length if setting == "scaled" else length)
     n = np.maximum(np.arange(epoch + 1.0), 1.0)
     iota, noise = float(np.log(2 / CONFIDENCE)), 0.0
@@ -106,8 +103,8 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     else:
         iota, freeze = factors.bonus**2, factors.reference * H
         bonus = factors.bonus * H / np.sqrt(n)
-    scale = factors.initial if setting == "scaled" else 1.0
-    initial = scale * remaining(H)
+    bounded = setting == "scaled" and not on_utility  # the bound is one of V alone
+    initial = optimistic(problem, factors.initial, variants.start) if bounded else remaining(H)
     table = np.zeros((H, problem.S, 4, problem.A))
     table[:, :, Q] = initial[:, None, None]
     drift = np.zeros(-(-K // epoch))
@@ -131,6 +128,21 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
         noise,
         freeze,
     )
+
+
+def epoch_length(problem: Problem, on_reward: float = 1.0, on_utility: float = 0.0, freedman: bool = False) -> float:
+    """ceil(K/D) episodes"""
+    drifting = on_reward * problem.reward_budget + on_utility * problem.utility_budget
+    Delta = (drifting + problem.transition_budget) * problem.assumed_budget
+    per_step = Delta if freedman else Delta / problem.H
+    T = problem.K * problem.H
+    D = max(1.0, np.ceil((problem.S * problem.A) ** (-1 / 3) * per_step ** (2 / 3) * T ** (1 / 3)))
+    return float(np.ceil(problem.K / D))
+
+
+def ranges(problem: Problem, frames: float) -> dict[str, tuple[float, float]]:
+    """Where tuning looks: epochs as long as the frames of Triple-Q."""
+    return RANGES | {"frame": frame_range(problem, frames, epoch_length(problem))}
 
 
 def stage_ends(horizon: int, visits: int) -> NDArray[np.bool_]:

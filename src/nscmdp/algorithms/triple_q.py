@@ -13,17 +13,28 @@ from typing import Literal
 
 import numpy as np
 
-from nscmdp.algorithms._triple_q import Arm, Notebook, TripleQ, hoeffding, iota, remaining, triple_q, visits
+from nscmdp.algorithms._triple_q import (
+    Arm,
+    Notebook,
+    TripleQ,
+    frame_range,
+    hoeffding,
+    iota,
+    optimistic,
+    remaining,
+    triple_q,
+    visits,
+)
 from nscmdp.problem import Problem
 
 TITLE = "Triple-Q (stationary)"
 SETTINGS = ("literal", "authors", "scaled")
 RANGES = {  # where tuning looks, on a logarithmic scale
-    "bonus": (1e-4, 0.03),
-    "epsilon": (0.1, 10.0),
-    "eta": (0.03, 100.0),
-    "frame": (1.0, 300.0),
-    "initial": (0.2, 1.0),
+    "bonus": (1e-4, 0.1),
+    "epsilon": (0.03, 30.0),
+    "eta": (0.01, 300.0),
+    "frame": (0.1, 30.0),
+    "initial": (1.0, 4.0),
     "bump": (1e-3, 1.0),
 }
 
@@ -36,7 +47,8 @@ class Factors:
     epsilon: float = 4.0  # eps = epsilon K^-0.2
     eta: float = 0.5  # eta = eta K^0.2
     frame: float = 4.0  # L = frame K^0.6
-    initial: float = 1.0  # Q_h = C_h = initial (H-h+1), also the level above which both are put back to it
+    initial: float = 4.0  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1; where one
+    # of them is reached, both are put back to them
     bump: float = 0.01  # Q + bump H / eta at a frame's end
 
 
@@ -46,6 +58,12 @@ class Variants:
 
     cbar: Literal["after", "before"] = "after"  # C_1 as updated, or as it was
     backup: Literal["own", "greedy", "taken"] = "own"  # V, W of the greedy action or the one taken; own: as authors do
+    start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
+
+
+def ranges(problem: Problem, frames: float) -> dict[str, tuple[float, float]]:
+    """Where tuning looks."""
+    return RANGES | {"frame": frame_range(problem, frames, problem.K**0.6)}
 
 
 def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> TripleQ:
@@ -94,15 +112,14 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     frame = problem.frame(factors.frame * K**0.6)
     bonus = factors.bonus * H * np.sqrt((chi + 1) / (chi + visits(frame)))
     eta = factors.eta * K**0.2
-    initial = factors.initial * remaining(H)
     return triple_q(
         problem,
         chi=chi,
         arms=[Arm(frame, eta, factors.epsilon / K**0.2)],
         bonus_q=bonus,
         bonus_c=bonus,
-        initial_q=initial,
-        initial_c=initial,
+        initial_q=optimistic(problem, factors.initial, variants.start),
+        initial_c=remaining(H),
         rule="bump",
         bump=factors.bump * H / eta,
         before=before,

@@ -69,6 +69,7 @@ def describe(env: DriftingCMDP, rows: pd.DataFrame | None = None) -> dict[str, A
         "frame": frame,
         "largest local B": local.max(),
         "mean local B": local.mean(),
+        "mean multiplier": rows["multiplier"].mean(),
         "least multiplier": rows["multiplier"].min(),
         "largest multiplier": rows["multiplier"].max(),
         "least Slater gap": rows["slater_gap"].min(),

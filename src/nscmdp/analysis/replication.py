@@ -1,7 +1,6 @@
 """Does the paper's simulation replicate, and what decides it? What notebooks/replication.ipynb asks.
 
-verdicts     those of claims.json, each with its reading in words
-landscape    every candidate that tuning tried, and what a smaller effort would have found
+verdicts     those of claims.json, each with its reading in words; how they move with the thresholds
 crossings    Algorithm 1 crossed with Triple-Q, choice by choice; contrasts: controls in which one thing is taken away
 multiples    one run of a tuned learner for every multiple of a chosen factor
 """
@@ -16,19 +15,22 @@ import pandas as pd
 from nscmdp import algorithms, metrics
 from nscmdp.analysis import claims, tables
 from nscmdp.analysis.statistics import mean_interval
-from nscmdp.runs import files, optima
-from nscmdp.study import layout
 
-WHOLE = "C20"
+ANSWERS = (claims.HOLDS, claims.MIXED, claims.FAILS)
 FIRST = "nonstationary_triple_q"
 # Algorithm 1's choice, then Triple-Q's
 CROSSED = {"reset": ("full", "bump")} | dict.fromkeys(("frame", "eta", "epsilon"), ("own", "triple_q"))
-RUN = ["learner", "seed", "reward", "cost", "score"]
+# Algorithm 1 with one thing taken away
+CONTRASTED = {
+    "no_btilde": (True, "Algorithm 1 without b~"),
+    "start": ("below", "Algorithm 1, Q starts below V"),
+}
+RUN = ["learner", "seed", "reward", "cost", "gap"]
 
 
 def verdicts(c20: dict[str, Any]) -> pd.DataFrame:
     """One row for each verdict, on all parts and on the whole, with its place: the reading in words."""
-    rows = pd.DataFrame([*c20["cells"], *({**row, "part": WHOLE} for row in c20["whole"])])
+    rows = pd.DataFrame([*c20["cells"], *c20["whole"]])
     case = rows[claims.CASE].apply(tuple, axis=1)
     first = rows.assign(case=case).drop_duplicates("case").set_index("case")
     words = {case: _words(row) for case, row in first.iterrows()}
@@ -46,76 +48,63 @@ def _words(row: pd.Series) -> str:
     return f"{row['map']}: cost drift {row['cost drift']}, location {row['location']}{switch}{budget}"
 
 
-def tally(rows: pd.DataFrame) -> pd.DataFrame:
+def judged(rows: pd.DataFrame) -> pd.DataFrame:
+    """Without the places in which the constraint does not bind, or the printed constants learn nothing."""
+    return rows[(rows["verdict"] != claims.VOID) & ~rows["apart"].astype(bool)]
+
+
+def tally(rows: pd.DataFrame, column: str = "verdict") -> pd.DataFrame:
     """In how many of the places in which it can be judged each part holds, by choice of constants."""
-
-    def count(found: pd.Series) -> str:
-        judged = found[found != claims.VOID]
-        return f"{(judged == claims.HOLDS).sum()} of {len(judged)}" if len(judged) else claims.VOID
-
-    counts = rows.groupby(["part", "setting"], sort=False)["verdict"].agg(count).unstack(fill_value="not run")
-    return counts.sort_index(key=lambda part: part.where(part != WHOLE, "~"))
-
-
-class Reference(NamedTuple):
-    """What the candidates of a tuning are set beside: means per episode."""
-
-    horizon: int
-    limit: float
-    reward: float  # of the constrained optimum
-    cost: float
-    uniform: float  # the reward of the uniform policy
+    counts = {}
+    for keys, found in rows.groupby(["part", "setting"], sort=False):
+        binding = found[found["verdict"] != claims.VOID]
+        here = judged(binding)
+        unlearnt = len(binding) - len(here)
+        text = f"{(here[column] == claims.HOLDS).sum()} of {len(here)}" if len(here) or unlearnt else claims.VOID
+        counts[keys] = text + (f", {unlearnt} unlearnt" if unlearnt else "")
+    return pd.Series(counts).unstack(fill_value="not run").loc[in_order(rows["part"]), rows["setting"].unique()]
 
 
-def reference(folder: Path, name: str, episodes: int) -> Reference:
-    """Of a tuning's environment."""
-    table, facts = files.read(folder / layout.optima(name))
-    case = f"default/K={episodes}"
-    env = optima.environment(facts["specification"]["cases"][case])
-    best = table.to_pandas().set_index("case").loc[case]
-    reward, utility, uniform = (float(np.mean(best[key])) for key in ("value", "utility", "uniform"))
-    return Reference(env.H, env.H - env.rho, reward, env.H - utility, uniform)
+def in_order(parts: pd.Series) -> list[str]:
+    """The parts, and the whole after them."""
+    return sorted(parts.unique(), key=lambda part: (part in (claims.WHOLE, claims.FORGIVING), part))
 
 
-def efforts(tried: pd.DataFrame) -> pd.Series:
-    """The expected smallest score among n candidates drawn without replacement, by n, for one algorithm and tuning."""
-    score = np.sort(tried["score"].to_numpy())
-    number = np.arange(1, len(score) + 1)
-    drawn = np.minimum(1.0, number[:, None] / number[::-1])  # P(a candidate is drawn, if none of the better ones is)
-    none_better = np.cumprod(np.column_stack([np.ones(len(score)), 1 - drawn[:, :-1]]), axis=1)
-    return pd.Series((none_better * drawn) @ score, index=number)
+def over_thresholds(c20: dict[str, Any]) -> pd.DataFrame:
+    """In how many places of each map each part holds, for every value of each threshold that it has."""
+    counts = []
+    for (name, part), mine in judged(verdicts(c20)).groupby(["map", "part"], sort=False):
+        for threshold in dict.fromkeys(key for moved in mine["moved"] for key in moved):
+            by_value = zip(*(moved[threshold] for moved in mine["moved"]), strict=True)
+            for value, found in zip(c20["thresholds"][threshold]["range"], by_value, strict=True):
+                row = {"map": name, "part": part, "threshold": threshold, "value": value}
+                counts.append({**row, "holds": found.count(claims.HOLDS), "of": len(mine)})
+    return pd.DataFrame(counts, columns=["map", "part", "threshold", "value", "holds", "of"])
 
 
-def landscape(tried: pd.DataFrame, beside: Reference) -> pd.DataFrame:
-    """One row per algorithm of a tuning: how many candidates meet the limit, what was chosen, how soon it is found."""
-    rows = []
-    for algorithm, mine in tried.groupby("algorithm", sort=False):
-        best, curve = mine[mine["chosen"]].iloc[0], efforts(mine)
-        cost, meet = beside.horizon - best["utility"], (beside.horizon - mine["utility"] <= beside.limit).mean()
-        enough = curve.index[curve <= 1.1 * curve.min()][0]
-        rows.append([algorithm, len(mine), meet, best["reward"], cost, beside.limit, best["score"], enough])
-    columns = ["algorithm", "candidates", "meet the limit", "reward", "cost", "limit", "score", "within 10% after"]
-    return pd.DataFrame(rows, columns=columns)
+def whole_ranges(c20: dict[str, Any]) -> pd.DataFrame:
+    """Of each map and part: how many verdicts are the same over the whole range of every threshold, and which."""
+    rows = judged(verdicts(c20))
+    grouped = rows.groupby(["map", "part"], sort=False)["whole_range"]
+    found = {answer: grouped.agg(lambda same, answer=answer: (same == answer).sum()) for answer in ANSWERS}
+    return pd.DataFrame({**found, "of": grouped.size()}).reset_index()
 
 
-def frozen(tried: pd.DataFrame) -> pd.DataFrame:
-    """For every K at which a choice was made: which it is, and how much worse the one that decides scores there."""
-    rows = []
-    for (name, algorithm), mine in tried.groupby(["tuning", "algorithm"], sort=False):
-        decided = mine.loc[mine["decides"] & mine["chosen"], "candidate"].iloc[0]
-        for episodes, here in mine.groupby("episodes"):
-            score = here.set_index("candidate")["score"]
-            chosen = here.loc[here["chosen"], "candidate"].iloc[0]
-            row = {"tuning": name, "algorithm": algorithm, "episodes": episodes, "chosen": chosen, "frozen": decided}
-            rows.append({**row, "ratio": score[decided] / score[chosen]})
-    return pd.DataFrame(rows)
+def alternatives(c20: dict[str, Any]) -> pd.DataFrame:
+    """The verdicts on tuned learners where there are alternatives, the main choice first; ``called``: which it is."""
+    others = pd.DataFrame(c20["alternatives"])
+    others["called"] = [
+        row.alternative.split(f"{row.map}_")[-1] if row.kind == "frames" else row.choice for row in others.itertuples()
+    ]
+    main = verdicts(c20)
+    main = main[(main["setting"] == "tuned") & main["experiment"].isin(others["experiment"])].assign(called="main")
+    return pd.concat([main, others[others["kind"] != "main"]], ignore_index=True)
 
 
 def means(exact: pd.DataFrame) -> pd.DataFrame:
-    """One row per run in one environment: reward, cost and the score of tuning, means over all episodes."""
-    price = 2 * exact["optimal_multiplier"].max()
-    score = exact["positive_regret"] + price * exact["positive_violation"]
-    each = pd.DataFrame({"reward": exact["value"], "cost": exact["horizon"] - exact["utility_value"], "score": score})
+    """One row per run in one environment: reward, cost and the Lagrangian gap, means over all episodes."""
+    cost = exact["horizon"] - exact["utility_value"]
+    each = pd.DataFrame({"reward": exact["value"], "cost": cost, "gap": exact["gap"]})
     run = [exact["learner"], exact["seed"]]
     total = each.mul(exact["weight"], axis=0).groupby(run, sort=False).sum()
     return total.div(exact["weight"].groupby(run, sort=False).sum(), axis=0).reset_index()
@@ -139,7 +128,7 @@ def control(file: Path) -> Control:
         for learner, spec in tables.learners(file).items()
     }
     chosen = pd.DataFrame.from_dict(options, orient="index")
-    chosen = chosen.reindex(columns=list(dict.fromkeys([*chosen.columns, *CROSSED, "no_btilde"])))
+    chosen = chosen.reindex(columns=list(dict.fromkeys([*chosen.columns, *CROSSED, *CONTRASTED])))
     limit = float(exact["horizon"].iloc[0] - exact["rho"].iloc[0])
     optimum = metrics.mean(exact["optimal_value"], exact["weight"])
     return Control(file.parent.name, means(exact).join(chosen, on="learner"), limit, optimum)
@@ -147,7 +136,8 @@ def control(file: Path) -> Control:
 
 def crossings(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """By setting: Algorithm 1 with either choice of everything that is crossed, where all combinations were run."""
-    mine = runs[(runs["algorithm"] == FIRST) & ~runs["no_btilde"].eq(True)]
+    contrasted = np.logical_or.reduce([runs[key].eq(value) for key, (value, _) in CONTRASTED.items()])
+    mine = runs[(runs["algorithm"] == FIRST) & ~contrasted]
     mine = mine[np.logical_and.reduce([mine[factor].isin(levels) for factor, levels in CROSSED.items()])]
     found = {}
     for setting, part in mine.groupby("setting", sort=False):
@@ -174,7 +164,8 @@ def contrasts(runs: pd.DataFrame) -> pd.DataFrame:
     own = np.logical_and.reduce([runs[factor] == own for factor, (own, _) in CROSSED.items()])
     kept = runs[~runs["learner"].isin(crossed) | own]
     label = kept["algorithm"].map(lambda name: algorithms.module(name).TITLE)
-    label = label.mask(kept["no_btilde"].eq(True), "Algorithm 1 without b~")
+    for key, (value, says) in CONTRASTED.items():
+        label = label.mask((kept["algorithm"] == FIRST) & kept[key].eq(value), says)
     shared = kept["learner"].groupby(label).transform("nunique") > 1
     kept = kept.assign(label=label.mask(shared, label + ", " + kept["learner"]))
     first = algorithms.module(FIRST).TITLE

@@ -20,6 +20,7 @@ from nscmdp.runs.records import COMPARED
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
 
+BESIDE = ("uniform_value", "unconstrained_cost")  # where a simulation is judged
 LAST = 0.8  # "the end" of a run is its last fifth
 KEYS = ["experiment", "reading", "budget", "episodes", "learner", "algorithm", "setting"]
 
@@ -42,11 +43,18 @@ def write(plan: Plan, folder: Path, experiment: str) -> None:
 def _resolved(plan: Plan, experiment: str, folder: Path) -> dict[str, dict[str, Any]]:
     """The specifications of an experiment's learners; those of tuned ones hold the factors that were chosen."""
     chosen = simulations.chosen_factors([folder / file for file in plan.tuned_by(experiment)])
-    return {
-        one.name: {**one.specification, **simulations.with_chosen_factors(one.specification, chosen)}
-        | {"setting": one.setting}
-        for one in plan.experiment(experiment).all_learners
-    }
+    study = plan.experiment(experiment)
+    once = plan.tuning(study.tuning).episodes if study.tuning else None
+    return {one.name: _with_factors(one, chosen, study.episodes, once) for one in study.all_learners}
+
+
+def _with_factors(learner: Any, chosen: simulations.Chosen, episodes: list[int], once: int | None) -> dict[str, Any]:
+    """Under "factors"; those of a learner that is tuned at each number of episodes under "factors_at"."""
+    spec = learner.specification
+    made = {K: simulations.with_chosen_factors(spec, chosen, K, once) for K in episodes}
+    if spec.get("tuned_at") == "each":
+        return {**spec, "factors_at": {str(K): one["factors"] for K, one in made.items()}}
+    return {**spec, **made[episodes[0]], "setting": learner.setting}
 
 
 def _runs(plan: Plan, experiment: str, folder: Path) -> pd.DataFrame:
@@ -76,12 +84,18 @@ def _runs(plan: Plan, experiment: str, folder: Path) -> pd.DataFrame:
     optimal = [table[[*optima.BEST]].to_numpy() for table in best]
     rows = zip(runs["value"], runs["utility_value"], optimal, runs["rho"], strict=True)
     compared = runs.join(pd.DataFrame([metrics.compare(*row) for row in rows]))
-    return compared.assign(uniform_value=[table["uniform"].to_numpy() for table in best])
+    unconstrained = [
+        horizon - table["unconstrained_utility"].to_numpy()
+        for horizon, table in zip(runs["horizon"], best, strict=True)
+    ]
+    return compared.assign(
+        uniform_value=[table["uniform"].to_numpy() for table in best], unconstrained_cost=unconstrained
+    )
 
 
 def _optima(table: pa.Table) -> dict[str, pd.DataFrame]:
     rows = table.to_pandas().set_index("case")
-    columns = [*optima.BEST, "uniform"]
+    columns = [*optima.BEST, *optima.REFERENCES]
     return {
         case: pd.DataFrame({name: row[name] if len(row[name]) else np.nan for name in columns}, index=row["episode"])
         for case, row in rows.iterrows()
@@ -97,7 +111,7 @@ def _curves(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _exact(runs: pd.DataFrame) -> pd.DataFrame:
-    cells = ["episode", "weight", "value", "utility_value", *COMPARED, *({"uniform_value"} & {*runs.columns})]
+    cells = ["episode", "weight", "value", "utility_value", *COMPARED, *(name for name in BESIDE if name in runs)]
     return _long(runs[[*KEYS, "B", "seed", "horizon", "rho", *cells]], cells)
 
 

@@ -6,7 +6,9 @@ Theorem 1's regret bound, term by term (tightening, estimation error, Lyapunov d
     + H^2 S A K/L + 2 (H^3 sqrt(iota) + 2 H^2 b~) K/chi + sqrt(H^4 S A iota K^2 (chi+1)/L) + 2 b~ H^2 K
     + K (2 H^4 iota + 4 H^2 b~^2 + eps^2)/eta + (eta + K^0.4) H^2 B^(2/3)/(eta K)
 
-At other constants it is read with those: sqrt(iota) is then 4 b_1/H, which is what iota stands for in the bonus.
+At other constants it is read with those: sqrt(iota) is then 4 b_1/H, which is what iota stands for in the bonus. Its
+lemmas use sqrt(iota) >= 1 (the bound of the tables) and eps <= delta (the tightened problem has a solution): elsewhere
+it is no bound, and none is given. At the printed constants, :func:`from_episodes` is where eps falls to delta/2.
 """
 
 from typing import NamedTuple
@@ -15,6 +17,12 @@ import numpy as np
 
 from nscmdp.algorithms._triple_q import TripleQ
 from nscmdp.problem import Problem
+
+FIRST = "nonstationary_triple_q"  # Algorithm 1
+
+
+class NotInForce(ValueError):
+    """A lemma behind a bound asks for what a learner's constants do not have."""
 
 
 class Row(NamedTuple):
@@ -46,11 +54,15 @@ TABLE = [
 
 
 def regret_bound(problem: Problem, learner: TripleQ) -> float:
-    """Theorem 1's explicit bound at the constants of a learner of that problem."""
+    """Theorem 1's explicit bound at the constants of a learner of that problem; else :class:`NotInForce`."""
     S, A, H, K, delta = problem.S, problem.A, problem.H, problem.K, problem.delta
     frames, chi = K / learner.frame, K**0.2
     eps, btilde, eta = learner.target - problem.rho, learner.offset / (2 * H), learner.eta
     iota = (4 * learner.bonus_q[1] / H) ** 2
+    if np.sqrt(iota) < 1:
+        raise NotInForce(f"sqrt(iota) = {np.sqrt(iota):.2g}: the lemmas need at least 1")
+    if eps > delta:
+        raise NotInForce(f"eps = {eps:.3g} exceeds the Slater gap {delta:.3g}")
     tightening = K * H * eps / delta
     estimation = (
         H**2 * S * A * frames

@@ -15,13 +15,14 @@ KERNELS = ("simulate.py", "optimum.py", "kernels/*.py", "algorithms/*.py")
 
 
 @cache
-def digest(*modules: str, beside: str = "") -> str:
-    """A hash of these modules ("nscmdp.simulate"), of all that they import from the package, and of one beside them.
+def digest(*modules: str, beside: str | tuple[str, ...] = ()) -> str:
+    """A hash of these modules ("nscmdp.simulate"), of all that they import from the package, and of some beside them.
 
-    That one counts by itself: what it imports of files and folders decides no number.
+    Those count by themselves: what they import of files and folders decides no number.
     """
-    content, alone = hashlib.sha256(), _file(beside)
-    for file in sorted({file for module in modules for file in closure(module)} | ({alone} if alone else set())):
+    content, named = hashlib.sha256(), (beside,) if isinstance(beside, str) else beside
+    alone = {file for module in named if (file := _file(module)) is not None}
+    for file in sorted({file for module in modules for file in closure(module)} | alone):
         content.update(f"{file.relative_to(PACKAGE).as_posix()}\0{_code(file)}\0".encode())
     return content.hexdigest()[:16]
 

@@ -47,26 +47,6 @@ def title(algorithm: str) -> str:
     return algorithms.module(algorithm).TITLE
 
 
-def called(rows: pd.DataFrame) -> pd.Series:
-    """What each row's learner is called: by its algorithm's title, or by the label that it was given."""
-    plain = rows["learner"] == rows["algorithm"] + "." + rows["setting"]
-    return rows["algorithm"].map(title).where(plain, rows["learner"])
-
-
-def lines(rows: pd.DataFrame) -> dict[str, dict]:
-    """Colour, dashes and label of each learner's line: dotted is the setting "literal"."""
-    listed = rows.assign(called=called(rows)).drop_duplicates("learner")
-    colours = look(list(listed["called"].unique()))
-    return {
-        row.learner: {
-            "color": colours[row.called]["color"],
-            "dashes": (1, 1) if row.setting == "literal" else "",
-            "label": row.called if row.called == row.learner else f"{row.called}, {row.setting}",
-        }
-        for row in listed.itertuples()
-    }
-
-
 def interval(values: Iterable[Any], form: str = ".2f") -> str:
     """m [a, b] of a mean and its interval; one seed has none, and nothing is said where there is no mean."""
     mean, low, high = values

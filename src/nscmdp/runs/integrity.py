@@ -43,6 +43,13 @@ def optima(plan: Plan, experiment: str) -> Planned:
     return Planned(layout.optima(experiment), plan.optimum_spec(experiment))
 
 
+def searches(plan: Plan) -> list[Planned]:
+    return [
+        Planned(name, plan.search_spec(tuning, algorithm, episodes, search))
+        for tuning, algorithm, episodes, search, name in plan.search_files()
+    ]
+
+
 def tunings(plan: Plan) -> list[Planned]:
     return [
         Planned(name, plan.tuning_spec(tuning, algorithm, episodes))
@@ -50,9 +57,19 @@ def tunings(plan: Plan) -> list[Planned]:
     ]
 
 
+def best_cases(plan: Plan) -> list[Planned]:
+    """The searches for them."""
+    return [Planned(file, plan.best_case_spec(name, question)) for name, question, file in plan.best_case_files()]
+
+
+def confirmations(plan: Plan) -> list[Planned]:
+    return [Planned(file, plan.confirmation_spec(name, question)) for name, question, file in plan.confirmation_files()]
+
+
 def planned(plan: Plan) -> list[Planned]:
-    environments = [optima(plan, name) for name in (*plan.experiments, *plan.tunings)]
-    return [*environments, *tunings(plan), *(file for name in plan.experiments for file in runs(plan, name))]
+    environments = [optima(plan, name) for name in (*plan.experiments, *plan.tunings, *plan.best_cases)]
+    tuned = [*searches(plan), *tunings(plan), *best_cases(plan), *confirmations(plan)]
+    return [*environments, *tuned, *(file for name in plan.experiments for file in runs(plan, name))]
 
 
 def read(folder: Path, wanted: Planned) -> pa.Table:

@@ -15,7 +15,7 @@ from nscmdp.randomness import checkpoints
 from nscmdp.runs import files
 
 BEST = ("value", "utility", "multiplier")  # of the constrained optimum
-REFERENCES = ("unconstrained", "uniform")  # the value of the best policy without a constraint, and of the uniform one
+REFERENCES = ("unconstrained", "unconstrained_utility", "uniform")  # best without a constraint; the uniform policy
 FLOATS = pa.list_(pa.float64())
 SCHEMA = pa.schema({"case": pa.string(), "episode": pa.list_(pa.int64())} | dict.fromkeys((*BEST, *REFERENCES), FLOATS))
 
@@ -41,7 +41,7 @@ def solve(spec: dict[str, Any], output: Path) -> None:
         env = environment(made_from)
         asked = np.unique(np.concatenate([checkpoints(env.episodes, every, seed) for seed in seeds]))
         best = dict(zip(BEST, optimum.along(env, asked).T, strict=True))
-        beside = optimum.references(env, asked) if spec["references"] else np.empty((0, 2))
+        beside = optimum.references(env, asked) if spec["references"] else np.empty((0, 3))
         rows.append({"case": case, "episode": asked, **best, **dict(zip(REFERENCES, beside.T, strict=True))})
         print(f"{case}: {len(asked)} optima, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
     files.write(output, pa.Table.from_pylist(rows, schema=SCHEMA), files.provenance(spec))

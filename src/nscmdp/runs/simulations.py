@@ -25,6 +25,8 @@ from nscmdp.randomness import parse_seeds
 from nscmdp.runs import files, optima
 from nscmdp.runs.records import SCHEMAS, record
 
+Chosen = dict[tuple[str, int], dict[str, dict[str, float]]]  # by algorithm and K: factors by the name of the choice
+
 # What a log says of a run that came to its end.
 FINISHED = re.compile(r"(\S+) seed \d+: episode (\d+) of \2, ([\d.]+) s")
 
@@ -52,7 +54,7 @@ def simulate_batch(
     for case, made_from in spec["cases"].items():
         env = optima.environment(made_from)
         for name, planned in spec["learners"].items():
-            learner = with_chosen_factors(planned, chosen)
+            learner = with_chosen_factors(planned, chosen, made_from["episodes"], spec.get("tuned_once"))
             key = run_key(spec, learner, case)
             for seed in seeds:
                 if (key, seed) in known:
@@ -64,8 +66,7 @@ def simulate_batch(
     files.write(output, pa.Table.from_pylist(rows, schema=SCHEMAS[spec["keep"]]), files.provenance(spec))
 
 
-def chosen_factors(tuned: Sequence[Path]) -> dict[str, dict[str, float]]:
-    """By algorithm."""
+def chosen_factors(tuned: Sequence[Path]) -> Chosen:
     if not tuned:
         return {}
     from nscmdp.runs import tuning  # with pandas: most jobs do without
@@ -73,13 +74,27 @@ def chosen_factors(tuned: Sequence[Path]) -> dict[str, dict[str, float]]:
     return tuning.choices(tuned)
 
 
-def with_chosen_factors(learner: dict[str, Any], chosen: dict[str, dict[str, float]]) -> dict[str, Any]:
-    """A learner of the setting "tuned" as one of the setting "scaled"; any other as it is."""
+def with_chosen_factors(learner: dict[str, Any], chosen: Chosen, episodes: int, once: int | None) -> dict[str, Any]:
+    """A learner of the setting "tuned" as one of the setting "scaled"; any other as it is.
+
+    Factors are those chosen for these ``episodes``, or for the number ``once`` at which the tuning decides.
+    """
     if learner["setting"] != "tuned":
         return learner
-    factors = {name: value * learner["times"][name] for name, value in chosen[learner["algorithm"]].items()}
-    rest = {key: value for key, value in learner.items() if key != "times"}
+    at = episodes if learner["tuned_at"] == "each" or once is None else once
+    named = chosen[learner["algorithm"], at]
+    # A search may have fewer finalists than are asked for: its last one then stands in.
+    known = learner["choice"] if learner["choice"] in named else _last_finalist(learner["choice"], named)
+    factors = {name: value * learner["times"].get(name, 1.0) for name, value in named[known].items()}
+    rest = {key: value for key, value in learner.items() if key not in ("times", "choice", "tuned_at")}
     return {**rest, "setting": "scaled", "factors": factors}
+
+
+def _last_finalist(choice: str, named: dict[str, dict[str, float]]) -> str:
+    same = sorted(name for name in named if name.rpartition("_")[0] == choice.rpartition("_")[0])
+    if not same:
+        raise ValueError(f"choice = {choice!r}: expected one of {', '.join(sorted(named))}")
+    return same[-1]
 
 
 def _simulate(

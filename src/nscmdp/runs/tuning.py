@@ -1,137 +1,141 @@
-"""Choosing a learner's factors: the same effort for every learner, on seeds that are never reported.
+"""Choosing a learner's factors among what its searches found, on selection seeds that no search has seen.
 
-The candidates are a low-discrepancy draw (Sobol, scrambled with a fixed seed) over the algorithm's own RANGES, on a
-logarithmic scale. All are scored on the first tuning seeds; the best of them, the finalists, on all. The choice is the
-finalist of the smallest mean score, over the whole run
+Of every search the finalists are kept, the best few by the rule (:mod:`nscmdp.runs.scoring`), and the best one by each
+other rule. Where searches are part of the run, their own scores are taken; where they are recorded in the repository,
+the kept candidates are scored again and the record is set beside it. A choice has a name:
 
-    [V*_k - V_k]_+  +  2 max_k(lambda*_k) [rho - W_k]_+            learners that know of the constraint
-    V_k(best without the constraint) - V_k                         learners that ignore it
+    main            the best by the rule over all searches
+    search_I_J      finalist J of search I, from 0
+    least_gap, regret, positive, tenths             the best by another rule
 """
 
 import json
 import sys
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from nscmdp import algorithms, metrics, simulate
-from nscmdp.metrics import Array
+from nscmdp import algorithms
 from nscmdp.problem import DoesNotFit
-from nscmdp.runs import files, optima
+from nscmdp.runs import files, scoring
+from nscmdp.runs.scoring import MAIN, MEASURES, OTHERS
+
+RECORDED = ("loss", "violation")  # what the record is compared by
+DIFFERS = 1e-5  # relative: a record has six digits
+NOTED = ("loss", "violation", "violation_bound", "worst_tenth_bound", "regret", "positive", "reward", "utility", "lam")
 
 TABLE = pa.schema(
-    {
-        "candidate": pa.int64(),
-        "factors": pa.string(),
-        "seed": pa.int64(),
-        "score": pa.float64(),
-        "reward": pa.float64(),  # means over the run: V, ...
-        "utility": pa.float64(),  # ... W, ...
-        "positive_regret": pa.float64(),  # ... [V* - V]_+ ...
-        "positive_violation": pa.float64(),  # ... and [rho - W]_+
-        "keeps_the_limit": pa.bool_(),  # is the mean of W at least rho?
-    }
+    {"search": pa.int64(), "generation": pa.int64(), "factors": pa.string(), "seed": pa.int64()}
+    | dict.fromkeys((*MEASURES, *(f"recorded_{name}" for name in RECORDED)), pa.float64())
 )
 
 
-def candidates(algorithm: str, number: int) -> list[dict[str, float]]:
-    """The same for every environment, and the first n of them for every smaller effort n."""
-    from scipy.stats import qmc  # slow to import, and no other job needs it
-
-    ranges = algorithms.module(algorithm).RANGES
-    low, high = np.log(list(ranges.values())).T
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # any number will do, not only powers of 2
-        points = qmc.Sobol(len(ranges), scramble=True, rng=np.random.default_rng(0)).random(number)
-    drawn = np.exp(low + points * (high - low))
-    return [{name: float(f"{value:.4g}") for name, value in zip(ranges, row, strict=True)} for row in drawn]
-
-
-def tune(spec: dict[str, Any], solved: Path, output: Path) -> None:
-    """Score the candidates of one algorithm."""
-    warnings.simplefilter("ignore", DoesNotFit)  # a frame longer than the run is one frame
-    env, effort = optima.environment(spec["case"]), spec["effort"]
-    tried = candidates(spec["algorithm"], effort["candidates"])
-    best = references(solved, spec["case"]["episodes"])
-    first, rest = spec["seeds"][: effort["screening_seeds"]], spec["seeds"][effort["screening_seeds"] :]
-    began = time.monotonic()
-
-    def score(candidate: int, seed: int) -> dict[str, Any]:
-        run = simulate.run(
-            env,
-            spec["algorithm"],
-            "scaled",
-            seed,
-            spec["evaluate_every"],
-            factors=tried[candidate],
-            windows=1,
-            solve=False,
-        )
-        row = scored(run, best.loc[run.episode], algorithms.constrained(spec["algorithm"]))
-        return {"candidate": candidate, "factors": json.dumps(tried[candidate]), "seed": seed, **row}
-
-    rows = []
-    for candidate in range(len(tried)):
-        rows += [score(candidate, seed) for seed in first]
-        if candidate % 8 == 7:
-            print(f"{candidate + 1} candidates, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
-    for candidate in ranking(pd.DataFrame(rows))[: effort["finalists"]]:
-        rows += [score(candidate, seed) for seed in rest]
+def tune(spec: dict[str, Any], solved: Path, output: Path, searches: Sequence[Path] = ()) -> None:
+    """Gather or score again what the searches kept for one algorithm."""
+    warnings.simplefilter("ignore", DoesNotFit)
+    rows = _searched(spec, searches) if searches else _scored_again(spec, solved)
     files.write(output, pa.Table.from_pylist(rows, schema=TABLE), files.provenance(spec))
 
 
-def references(solved: Path, episodes: int) -> pd.DataFrame:
-    """By episode: the optimum, its multiplier and the best value without the constraint."""
-    table = files.read(solved)[0].to_pandas().set_index("case")
-    case = table.loc[f"default/K={episodes}"]
-    return pd.DataFrame({name: case[name] for name in (*optima.BEST, "unconstrained")}, index=case["episode"])
+def _searched(spec: dict[str, Any], searches: Sequence[Path]) -> list[dict[str, Any]]:
+    rows = []
+    for number, file in enumerate(searches):
+        selected = selection(file)
+        kept = keepers(scoring.summary(selected, _constrained(spec)), spec["effort"]["finalists"], _constrained(spec))
+        for row in selected[selected["factors"].isin(kept)].to_dict("records"):
+            rows.append({"search": number, **{name: row[name] for name in TABLE.names if name in row}})
+    return rows
 
 
-def scored(run: simulate.Run, best: pd.DataFrame, constrained: bool) -> dict[str, Any]:
-    def mean(of: Array) -> float:
-        return metrics.mean(of, run.weight)
-
-    compared = metrics.compare(run.value, run.utility_value, best[list(optima.BEST)].to_numpy(), run.rho)
-    regret, violation = mean(compared["positive_regret"]), mean(compared["positive_violation"])
-    price = 2 * float(best["multiplier"].max())
-    return {
-        "score": regret + price * violation if constrained else mean(best["unconstrained"].to_numpy() - run.value),
-        "reward": mean(run.value),
-        "utility": mean(run.utility_value),
-        "positive_regret": regret,
-        "positive_violation": violation,
-        "keeps_the_limit": mean(run.utility_value) >= run.rho,
-    }
+def _scored_again(spec: dict[str, Any], solved: Path) -> list[dict[str, Any]]:
+    scorer, began, rows = scoring.Scorer(spec, solved), time.monotonic(), []
+    for kept in spec["recorded"]:
+        noted = {f"recorded_{name}": kept[name] for name in RECORDED}
+        keys = {"search": kept["search"], "generation": kept["generation"], "factors": json.dumps(kept["factors"])}
+        rows += [{**keys, **noted, "seed": seed, **scorer.score(kept["factors"], seed)} for seed in spec["seeds"]]
+        print(f"{len(rows)} runs, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+    return rows
 
 
-def ranking(rows: pd.DataFrame) -> list[int]:
-    """Candidates, the best first; ties go to the one that was drawn first."""
-    means = rows.groupby("candidate")["score"].mean()
-    return [int(candidate) for candidate in means.sort_values(kind="stable").index]
+def _constrained(spec: dict[str, Any]) -> bool:
+    return algorithms.constrained(spec["algorithm"])
 
 
-def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per candidate: means over its seeds, which of them are finalists and which one is chosen."""
-    numbers = ["score", "reward", "utility", "positive_regret", "positive_violation"]
-    grouped = rows.groupby("candidate")
-    held = grouped.agg(seeds=("seed", "size"), keeps_the_limit=("keeps_the_limit", "mean"))
-    table = grouped[numbers].mean().join(held)
-    finalist = table["seeds"] == table["seeds"].max()
-    chosen = table.index == ranking(rows[rows["candidate"].isin(table.index[finalist])])[0]
-    return table.assign(finalist=finalist, chosen=chosen, factors=grouped["factors"].first()).reset_index()
+def selection(search: Path) -> pd.DataFrame:
+    """The rows of a search's file that were scored on selection seeds."""
+    rows = files.read(search)[0].to_pandas()
+    return rows[rows["stage"] == "selection"]
 
 
-def choices(chosen_by: Iterable[Path]) -> dict[str, dict[str, float]]:
-    """The factors that some tunings chose, by algorithm."""
+def keepers(table: pd.DataFrame, finalists: int, constrained: bool) -> list[str]:
+    """The factors, as text, of a search's finalists and of the best by every other rule."""
+    best = list(scoring.ranked(table)["factors"][:finalists])
+    others = [scoring.ranked(table, rule)["factors"].iloc[0] for rule in OTHERS if constrained and finalists > 1]
+    return list(dict.fromkeys([*best, *others]))
+
+
+def summary(rows: pd.DataFrame, spec: dict[str, Any]) -> pd.DataFrame:
+    """One row per kept candidate: its scores, its place among the finalists of its search, the choices that it is."""
+    constrained, parts = _constrained(spec), []
+    for search, mine in rows.groupby("search"):
+        table = scoring.ranked(scoring.summary(mine, constrained)).assign(search=search)
+        once = mine.drop_duplicates("factors").set_index("factors")
+        beside = ["generation", *(f"recorded_{name}" for name in RECORDED)]
+        table = table.join(once[beside], on="factors")
+        place = pd.Series(range(len(table)), index=table.index)
+        parts.append(table.assign(finalist=place.where(place < spec["effort"]["finalists"], -1)))
+    table = pd.concat(parts, ignore_index=True)
+    named: dict[str, list[str]] = {}
+    for row in table[table["finalist"] >= 0].itertuples():
+        named.setdefault(row.factors, []).append(f"search_{row.search}_{row.finalist}")
+    for rule in (MAIN, *OTHERS):
+        named.setdefault(scoring.ranked(table, rule if constrained else MAIN)["factors"].iloc[0], []).append(rule)
+    choice = [" ".join(named.get(text, [])) for text in table["factors"]]
+    return table.assign(choice=choice, chosen=[MAIN in names.split() for names in choice], **_compared(table))
+
+
+def _compared(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """Does a score differ from the recorded one?"""
+    apart = [(table[name] - table[f"recorded_{name}"]).abs() > DIFFERS * (1 + table[name].abs()) for name in RECORDED]
+    return {"differs_from_record": apart[0] | apart[1]}
+
+
+def choices(chosen_by: Iterable[Path]) -> dict[tuple[str, int], dict[str, dict[str, float]]]:
+    """By algorithm and number of episodes: the factors of every choice, by its name."""
     found = {}
     for file in chosen_by:
         rows, facts = files.read(file)
-        table = summary(rows.to_pandas())
-        found[facts["specification"]["algorithm"]] = json.loads(table.loc[table["chosen"], "factors"].iloc[0])
+        spec = facts["specification"]
+        table = summary(rows.to_pandas(), spec)
+        named = {name: json.loads(row.factors) for row in table.itertuples() for name in row.choice.split()}
+        found[spec["algorithm"], spec["case"]["episodes"]] = named
     return found
+
+
+def main_choice(file: Path) -> dict[str, float]:
+    (named,) = choices([file]).values()
+    return named[MAIN]
+
+
+def record(found: dict[int, Path], spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the repository keeps of the searches for one algorithm: all that was scored on selection seeds."""
+    from nscmdp.runs import search as searching
+
+    constrained, space, entries = _constrained(spec), searching.space_of(spec), []
+    for search, file in found.items():
+        rows = selection(file)
+        table = scoring.ranked(scoring.summary(rows, constrained))
+        generation = rows.drop_duplicates("factors").set_index("factors")["generation"]
+        kept = keepers(table, spec["effort"]["finalists"], constrained)
+        for row in table.to_dict("records"):
+            factors = json.loads(row["factors"])
+            entry = {"search": search, "generation": int(generation[row["factors"]]), "kept": row["factors"] in kept}
+            numbers = {name: float(f"{row[name]:.6g}") for name in NOTED}
+            edges = {"edges": space.edges(factors)}
+            entries.append({**entry, "feasible": bool(row["feasible"]), **numbers, "factors": factors, **edges})
+    return entries

@@ -11,6 +11,8 @@ from nscmdp.study import layout
 ROLES = {
     "grid_world": "the paper's simulation: drawn in the grid-world figure, and the simulation's claim is judged on it",
     "reading": "another reading of the paper's simulation: the claim is judged on it",
+    "alternatives": "other searches, finalists, rules and bounds of the tuning in the environment of a grid_world "
+    "experiment: which verdicts depend on them",
     "growth": "regret, violation and gap against K and B, for the comparison table",
     "assumed_budget": "what a wrongly assumed budget costs",
     "linear": "linear CMDPs: growth of Algorithms 3 and 4 and the appendix's approach",
@@ -19,12 +21,20 @@ ROLES = {
     "switches": "what each switch of the ledger of deviations changes",
 }
 SIMULATIONS = ("grid_world", "reading")  # on these the simulation's claim is judged
+JUDGED = (*SIMULATIONS, "alternatives")  # and on these once more
+QUESTIONS = {  # of a best case for the paper: whose constants are searched
+    "own": "nonstationary_triple_q",  # baselines at their own tuned choices
+    "shared": "nonstationary_triple_q",  # baselines at the same constants
+    "triple_q": "triple_q",  # can it both learn and keep the limit?
+    "restart_q_ucb": "restart_q_ucb",
+}
+REGION = "region"  # how large is the part of Algorithm 1's constants that works?
 
 
 class Figure(NamedTuple):
     name: str
     caption: str
-    roles: tuple[str, ...]  # all are needed; "tuning" and "shown" stand for the configuration's lists of these
+    roles: tuple[str, ...]  # all are needed; "tuning", "best_case" and "shown" stand for lists of these
 
 
 class Notebook(NamedTuple):
@@ -61,9 +71,21 @@ NOTEBOOKS = (
                 ("grid_world",),
             ),
             Figure(
-                "landscape",
-                "All candidates that tuning tried, and what a smaller effort would have found.",
-                ("tuning",),
+                "thresholds",
+                "In how many cells each part holds as one threshold moves, the others at their defaults (dashed).",
+                ("grid_world",),
+            ),
+            Figure(
+                "alternatives",
+                "The verdicts with tuned constants under the main choice, other searches and finalists, other rules of "
+                "tuning and other bounds on frames.",
+                ("grid_world", "alternatives"),
+            ),
+            Figure(
+                "best_case",
+                "The constants found to make the claim come true by the widest margin, on seeds that the search never "
+                "saw: how far each of them is from the threshold of every part.",
+                ("best_case",),
             ),
             Figure(
                 "causes",
@@ -75,11 +97,27 @@ NOTEBOOKS = (
         (layout.CLAIMS,),
     ),
     Notebook(
+        "tuning",
+        (
+            Figure(
+                "efforts",
+                "The loss of the best candidate so far on selection seeds, one line per independent search.",
+                ("tuning",),
+            ),
+            Figure(
+                "fronts",
+                "Violation against loss of every candidate that was scored on the selection seeds. Star: the choice.",
+                ("tuning",),
+            ),
+        ),
+    ),
+    Notebook(
         "comparison_table",
         (
             Figure(
                 "growth",
-                "Gap and regret against K, violation per episode against K, gap against the budget B. Dotted: literal.",
+                "By algorithm and kind of constants: gap, regret and local exponents against K, gap against B, "
+                "violation per episode at every K and budget.",
                 ("growth",),
             ),
             Figure("assumed_budget", "What a wrongly assumed budget costs Algorithm 1.", ("assumed_budget",)),

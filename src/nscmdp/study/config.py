@@ -11,7 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from nscmdp import algorithms
 from nscmdp.environments import BUDGET_OPTIONS
 from nscmdp.study import errors
-from nscmdp.study.catalogue import ROLES
+from nscmdp.study.catalogue import QUESTIONS, ROLES
 from nscmdp.study.errors import Unacceptable
 from nscmdp.study.models import ENVIRONMENTS, TUNED, Environment, Learner, NotRepeated, Seed, Strict, Sweep
 from nscmdp.study.models import LEARNERS as LEARNERS
@@ -56,7 +56,8 @@ class Experiment(Study):
     episodes: list[Episodes] = Field(min_length=1, description="K; readings, budgets and these are all crossed.")
     learners: list[Learner] = Field(default=[], description="Who learns.")
     sweeps: list[Sweep] = Field(default=[], description="More learners, many at a time.")
-    seeds: Number | list[Seed] = Field(description="How many, from 0 on; or a list of them.")
+    seeds: Number | list[Seed] = Field(description="How many, from first_seed on; or a list of them.")
+    first_seed: Seed = Field(default=0, description="The first of so many seeds.")
     batch: Number | Literal["auto"] | None = Field(
         default=None, description="Seeds in one job, in place of what is said for all experiments."
     )
@@ -120,17 +121,32 @@ class Experiment(Study):
 
     @property
     def seed_list(self) -> list[int]:
-        return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
+        first = self.first_seed
+        return list(range(first, first + self.seeds)) if isinstance(self.seeds, int) else self.seeds
 
 
 class Tuning(Study):
-    """Where factors are chosen, for each of some algorithms: every one tries equally many candidates."""
+    """Where factors are chosen, for each of some algorithms: every one is searched for equally hard."""
 
     episodes: Episodes = Field(description="K, at which the choice is made.")
     checks: list[Episodes] = Field(
         default=[], description="Other numbers of episodes at which the choice is made too, to be compared."
     )
     algorithms: list[Algorithm] = Field(min_length=1, description="Whose factors are chosen.")
+    frames: Annotated[float, Field(ge=1, le=1e6)] = Field(
+        default=10.0, description="At least so many frames end within a run; 1: frames may be as long as the run."
+    )
+    start: str | None = Field(default=None, description="Another tuning, from whose choices the searches begin.")
+    generations: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
+        default=None, description="Of one search, in place of what is said for all."
+    )
+    searches: Annotated[int, Field(ge=1, le=100)] | None = Field(
+        default=None, description="Independent ones, in place of what is said for all."
+    )
+    finalists: Annotated[int, Field(ge=1, le=10)] | None = Field(
+        default=None,
+        description="Kept of each search, in place of what is said for all; 1: those of other rules neither.",
+    )
 
     @model_validator(mode="after")
     def _chosen_once(self) -> "Tuning":
@@ -143,27 +159,60 @@ class Tuning(Study):
 
 
 class Effort(Strict):
-    """How hard every tuning tries. All candidates are scored on the first seeds, the best of them on all."""
+    """How hard every learner is searched for. Search, selection and reporting use seeds of their own."""
 
-    candidates: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=64, description="Sets of factors that are tried."
+    population: Annotated[int, Field(ge=4, le=10_000)] = Field(default=16, description="Candidates of a generation.")
+    generations: Annotated[int, Field(ge=1, le=10_000)] = Field(default=32, description="Of one search.")
+    searches: Annotated[int, Field(ge=1, le=100)] = Field(default=5, description="Independent ones, for their spread.")
+    seeds: Number = Field(default=2, description="That a generation is scored on, of the pool.")
+    pool: Number = Field(default=32, description="Search seeds, taken in turn by the generations.")
+    first_seed: Seed = Field(default=10_000, description="Search seeds are this one and those after it.")
+    selection_seeds: Number = Field(default=12, description="That candidates are chosen by.")
+    first_selection_seed: Seed = Field(default=20_000, description="Selection seeds are this one and those after it.")
+    finalists: Annotated[int, Field(ge=1, le=10)] = Field(default=3, description="Kept of each search.")
+
+    @property
+    def search_list(self) -> list[int]:
+        return list(range(self.first_seed, self.first_seed + self.pool))
+
+    @property
+    def selection_list(self) -> list[int]:
+        return list(range(self.first_selection_seed, self.first_selection_seed + self.selection_seeds))
+
+    @property
+    def seed_list(self) -> list[int]:
+        """All that tuning uses."""
+        return [*self.search_list, *self.selection_list]
+
+    @model_validator(mode="after")
+    def _seeds_are_apart(self) -> "Effort":
+        if self.seeds > self.pool:
+            raise errors.below("seeds", self.seeds, f"expected at most pool = {self.pool}")
+        shared = set(self.search_list) & set(self.selection_list)
+        if shared:
+            what = f"the search uses the seed {min(shared)} too"
+            raise errors.below("first_selection_seed", self.first_selection_seed, what)
+        return self
+
+
+class BestCase(Strict):
+    """Which constants make the paper's simulation come true by the widest margin, where a tuning's environment is."""
+
+    name: Annotated[str, NotRepeated] = Field(
+        pattern=STUDY, max_length=100, description="Of its folders and of its rows in tables."
     )
-    seeds: Number = Field(default=10, description="That finalists are scored on.")
-    first_seed: Seed = Field(default=10_000, description="Tuning seeds are this one and those after it.")
-    screening_seeds: Number = Field(default=2, description="That all candidates are scored on: the first of the seeds.")
-    finalists: Number = Field(default=8, description="The best candidates after screening.")
+    tuning: str = Field(description="The tuning whose environment, ranges and effort it has, and whose choices.")
+    generations: Annotated[int, Field(ge=1, le=10_000)] = Field(default=16, description="Of each search.")
+    points: Number = Field(default=1024, description="Sobol points by which the size of the region is estimated.")
+    evaluate_every: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0, description="In the confirmation, one policy of so many episodes; 0: as many as in the tuning."
+    )
+    seeds: Number = Field(default=100, description="Fresh ones, for the confirmation.")
+    first_seed: Seed = Field(default=40_000, description="The first of these.")
 
     @property
     def seed_list(self) -> list[int]:
         return list(range(self.first_seed, self.first_seed + self.seeds))
-
-    @model_validator(mode="after")
-    def _screening_is_part(self) -> "Effort":
-        for part, whole in (("screening_seeds", self.seeds), ("finalists", self.candidates)):
-            if getattr(self, part) > whole:
-                of = "seeds" if part == "screening_seeds" else "candidates"
-                raise errors.below(part, getattr(self, part), f"expected at most {of} = {whole}")
-        return self
 
 
 class Shown(Strict):
@@ -187,18 +236,31 @@ class Config(Strict):
     )
     shown: list[Shown] = Field(default=[], description="Environments that notebooks/environments.ipynb draws.")
     effort: Effort = Field(default=Effort(), description="How hard every tuning tries.")
+    searches: str | None = Field(
+        default=None,
+        pattern=FOLDER,
+        description="The folder where searches are recorded: what they kept is scored again. Without: they are run.",
+    )
     tunings: list[Tuning] = Field(default=[], description="Where factors of the setting tuned are chosen.")
+    best_cases: list[BestCase] = Field(default=[], description="Where the best case for the paper is searched for.")
     experiments: list[Experiment] = Field(min_length=1, description="What is simulated.")
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> "Config":
-        _distinct("experiments", [one.name for one in self.experiments])
-        _distinct("experiments and tunings", [one.name for one in (*self.experiments, *self.tunings)])
+        experiments, tunings, cases = ([one.name for one in named] for named in self._named)
+        _distinct("experiments", experiments)
+        _distinct("experiments and tunings", [*experiments, *tunings])
+        _distinct("experiments, tunings and best_cases", [*experiments, *tunings, *cases])
         return self
+
+    @property
+    def _named(self) -> tuple[list[Any], ...]:
+        return self.experiments, self.tunings, self.best_cases
 
     @model_validator(mode="after")
     def _tunings_serve(self) -> "Config":
         chosen = {tuning.name: tuning.algorithms for tuning in self.tunings}
+        self._starts_lead_somewhere()
         for number, experiment in enumerate(self.experiments):
             if experiment.tuning is None:
                 continue
@@ -209,11 +271,61 @@ class Config(Strict):
                 if learner.setting == TUNED and learner.algorithm not in chosen[experiment.tuning]:
                     what = f"it chooses nothing for {learner.algorithm}"
                     raise errors.below(f"{key}.tuning", experiment.tuning, what)
+                self._chosen_where_asked(key, experiment, learner)
             shared = set(experiment.seed_list) & set(self.effort.seed_list)
             if shared:
                 what = f"{experiment.name} reports the seed {min(shared)}, which tuning uses"
                 raise errors.below(f"{key}.seeds", experiment.seeds, what)
         return self
+
+    @model_validator(mode="after")
+    def _best_cases_are_confirmed_on_fresh_seeds(self) -> "Config":
+        chosen = {tuning.name: tuning.algorithms for tuning in self.tunings}
+        used = {seed: f"{one.name} reports" for one in self.experiments for seed in one.seed_list}
+        used |= dict.fromkeys(self.effort.seed_list, "tuning uses")
+        for number, one in enumerate(self.best_cases):
+            key = f"best_cases[{number}]"
+            if one.tuning not in chosen:
+                raise errors.below(f"{key}.tuning", one.tuning, errors.unknown(one.tuning, chosen))
+            missing = sorted({*QUESTIONS.values()} - {*chosen[one.tuning]})
+            if missing:
+                raise errors.below(f"{key}.tuning", one.tuning, f"it chooses nothing for {missing[0]}")
+            shared = sorted({*one.seed_list} & used.keys())
+            if shared:
+                what = f"{one.name} has the seed {shared[0]}, which {used[shared[0]]}"
+                raise errors.below(f"{key}.first_seed", one.first_seed, what)
+        return self
+
+    def _starts_lead_somewhere(self) -> None:
+        """A tuning starts from one that stands before it and chooses for the same algorithms."""
+        before: dict[str, list[str]] = {}
+        for number, tuning in enumerate(self.tunings):
+            if tuning.start is not None:
+                key = f"tunings[{number}].start"
+                if tuning.start not in before:
+                    raise errors.below(key, tuning.start, f"expected a tuning that stands before {tuning.name}")
+                missing = [name for name in tuning.algorithms if name not in before[tuning.start]]
+                if missing:
+                    raise errors.below(key, tuning.start, f"it chooses nothing for {missing[0]}")
+            before[tuning.name] = tuning.algorithms
+
+    def _chosen_where_asked(self, key: str, experiment: Experiment, learner: Any) -> None:
+        """Factors tuned at each number of episodes need a tuning at each; a finalist needs its search."""
+        if learner.setting != TUNED:
+            return
+        (tuning,) = [one for one in self.tunings if one.name == experiment.tuning]
+        missing = sorted({*experiment.episodes} - {tuning.episodes, *tuning.checks})
+        if learner.tuned_at == "each" and missing:
+            what = f"{learner.name} is tuned at each number of episodes, and {missing[0]} is not among its checks"
+            raise errors.below(f"{key}.tuning", experiment.tuning, what)
+        kind, _, places = learner.choice.partition("_")
+        if kind == "search":
+            search, finalist = map(int, places.split("_"))
+            searches = tuning.searches or self.effort.searches
+            finalists = tuning.finalists or self.effort.finalists
+            if search >= searches or finalist >= finalists:
+                what = f"there are {searches} searches with {finalists} finalists each, from 0"
+                raise errors.below(f"{key}.learners", learner.choice, what)
 
 
 def _distinct(key: str, names: list[Any], hint: str = "") -> None:

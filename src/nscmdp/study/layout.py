@@ -8,8 +8,10 @@ PAGE, DEVIATIONS_PAGE = "index.html", "deviations.html"
 CLAIMS, ANSWER, DEVIATIONS = "claims.json", "answer.json", "deviations.md"
 TABLES = ("curves.parquet", "exact.parquet", "traces.parquet", "summary.csv")  # of every experiment
 TIMING = "benchmarks/timing.csv"
-COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv")
-RUNS = ("environments", "simulations", "tuning")  # the folders of what jobs compute
+TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")
+BEST_CASES = ("best_cases.csv", "best_case_seeds.csv", "best_case_regions.csv")
+COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv", "violations.csv")
+RUNS = ("environments", "simulations", "searches", "tuning", "best_cases")  # the folders of what jobs compute
 NOT_RESULTS = ("logs", "benchmarks")  # they depend on clocks and machines
 
 
@@ -20,6 +22,26 @@ def optima(name: object) -> str:
 
 def simulations(experiment: object, unit: object, seeds: object) -> str:
     return f"simulations/{experiment}/{unit}/seeds={seeds}.parquet"
+
+
+def search(name: object, algorithm: object, episodes: object, number: object) -> str:
+    """One of the searches of a tuning."""
+    return f"searches/{name}/{algorithm}/K={episodes}/search={number}.parquet"
+
+
+def best_case(name: object, question: object) -> str:
+    """The search for a best case, or the draw of its region."""
+    return f"searches/{name}/{question}.parquet"
+
+
+def confirmation(name: object, question: object) -> str:
+    """Of what the search for a best case found, on fresh seeds."""
+    return f"best_cases/{name}/{question}.parquet"
+
+
+def record(name: object) -> str:
+    """Of the searches of a tuning or a best case, below the folder that the configuration names."""
+    return f"{name}.json"
 
 
 def tuning(name: object, algorithm: object, episodes: object) -> str:

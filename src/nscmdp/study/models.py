@@ -28,6 +28,8 @@ from nscmdp.study import errors
 
 TUNED = "tuned"  # the setting "scaled" with the factors that a tuning chose
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
+OF_TUNED = {"choice", "tuned_at"}
+CHOICE = r"^(main|search_[0-9]+_[0-9]+|least_gap|regret|positive|tenths)$"
 BELONGS = {"scaled": "factors", TUNED: "times"}
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.,=-]*$"
 REPEATED = re.compile(r"(.+)\1{19}$")  # a name that ends so, Snakemake takes for a rule that feeds itself
@@ -130,6 +132,17 @@ class LearnerBase(Strict):
         default="all", description="Where it assumes that: in all its constants, or in the length of its frames alone."
     )
 
+    choice: str = Field(
+        default="main",
+        pattern=CHOICE,
+        description="For the setting tuned: the best by the rule over all searches; finalist J of search I, from 0; or "
+        "the best by another rule.",
+    )
+    tuned_at: Literal["once", "each"] = Field(
+        default="once",
+        description="For the setting tuned: factors chosen at the tuning's own number of episodes, or at each K.",
+    )
+
     @property
     def name(self) -> str:
         """What the learner is called in results: its label, or algorithm.setting."""
@@ -138,7 +151,9 @@ class LearnerBase(Strict):
     @property
     def specification(self) -> dict[str, Any]:
         """What decides the learner; factors count in the setting "scaled" alone, times in "tuned"."""
-        unused = {"label", "factors", "times"} - {BELONGS.get(self.setting)}  # type: ignore[attr-defined]
+        unused = {"label", "factors", "times", *OF_TUNED} - {BELONGS.get(self.setting)}  # type: ignore[attr-defined]
+        if self.setting == TUNED:  # type: ignore[attr-defined]
+            unused -= OF_TUNED
         return self.model_dump(mode="json", exclude=unused)
 
     @model_validator(mode="after")
@@ -147,6 +162,9 @@ class LearnerBase(Strict):
             if getattr(self, given).model_fields_set and self.setting != setting:  # type: ignore[attr-defined]
                 found = getattr(self, given).model_dump(exclude_unset=True)
                 raise errors.below(given, found, f"{given} belong to the setting {setting!r}")
+        for given in sorted(OF_TUNED & self.model_fields_set):
+            if self.setting != TUNED:  # type: ignore[attr-defined]
+                raise errors.below(given, getattr(self, given), f"{given} belongs to the setting {TUNED!r}")
         return self
 
 

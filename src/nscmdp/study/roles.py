@@ -3,12 +3,15 @@
 every experiment     an evaluated episode in the last fifth of a run; files that can be named after its seeds
 grid_world, reading  the grid world, every evaluated episode, Algorithm 1, one learner for each algorithm and setting,
                      an evaluated episode in each tenth of a run from the third on
-growth, linear       one environment, one reading, the same budgets in all experiments of the role, learners whose names
-                     differ among them, a Slater gap, which the theorems divide by
+alternatives         as those, with the cases of an experiment of the role grid_world, tuned learners of other choices
+growth, linear       one environment, readings that differ in their seed alone, budgets and readings among those of the
+                     role's first experiment, no case twice for a learner, which is the same and in the same readings
+                     wherever its name stands, a Slater gap, which the theorems divide by
 assumed_budget       one experiment, one case, learners that differ in what they assume alone, one with the true budget
 controls             one case
 sensitivity          one case, tuned learners of one algorithm
 tunings              algorithms that can be made in their environment
+best_cases           an evaluated episode in each tenth of a run from the third on, in the search and its confirmation
 shown                environments in which some policy keeps the constraint
 
 Here every need stands once; what draws and judges relies on it.
@@ -60,6 +63,7 @@ def check(plan: "Plan") -> None:
         if found:
             NEEDS[role](plan, found)
     _tunings(plan)
+    _best_cases(plan)
     _shown(plan)
 
 
@@ -100,29 +104,62 @@ def _simulations(plan: "Plan", places: list[Place]) -> None:
         place.require(experiment.environment.name == "grid_world", "environment", "the environment grid_world")
         place.require(experiment.keep == "episodes", "keep", "every evaluated episode, for the verdicts")
         made_of = [(one.algorithm, one.setting) for one in experiment.all_learners]
-        place.require(any(name == FIRST for name, _ in made_of), "learners", f"a learner of {FIRST}")
-        place.require(len(set(made_of)) == len(made_of), "learners", "one for each algorithm and setting")
+        if experiment.role != "alternatives":
+            place.require(any(name == FIRST for name, _ in made_of), "learners", f"a learner of {FIRST}")
+            place.require(len(set(made_of)) == len(made_of), "learners", "one for each algorithm and setting")
         for episodes in experiment.episodes:
             tenths = [_evaluated(episodes, experiment.evaluate_every, i, i + 1) for i in range(2, 10)]
             needs = f"an evaluated episode in each tenth of {episodes} from the third on"
             place.require(all(tenths), "evaluate_every", needs)
 
 
+def _alternatives(plan: "Plan", places: list[Place]) -> None:
+    _simulations(plan, places)
+    main = [plan.cases_of(name) for name in plan.roles.get("grid_world", [])]
+    known = [{(case.name, case.env.fingerprint()) for case in cases} for cases in main]
+    for place in places:
+        learners = place.experiment.all_learners
+        place.require({one.setting for one in learners} == {"tuned"}, "learners", "those of the setting tuned")
+        names = [(one.algorithm, one.choice) for one in learners]
+        place.require(len(set(names)) == len(names), "learners", "one for each algorithm and choice")
+        mine = {(case.name, case.env.fingerprint()) for case in plan.cases_of(place.experiment.name)}
+        place.require(mine in known, "environment", "the cases of an experiment of the role grid_world")
+
+
 def _studies_of_growth(plan: "Plan", places: list[Place]) -> None:
     first, *others = places
     for place in places:
-        place.require(len(place.experiment.readings) == 1, "readings", "one reading")
+        besides = {_as_text([{k: v for k, v in one.items() if k != "seed"}])[0] for one in place.experiment.readings}
+        place.require(len(besides) == 1, "readings", "readings that differ in seed alone")
         for case in plan.cases_of(place.experiment.name):
             gap = min(map(optimum.best_utility, case.env.anchors)) - case.env.rho
             place.require(gap > 0, "environment", f"a positive Slater gap, and in {case.name} it is {gap:.3g}")
-    for number, place in enumerate(others, start=1):
-        for key in ("environment", "readings", "budgets"):
-            same = _as_text(getattr(place.experiment, key)) == _as_text(getattr(first.experiment, key))
-            place.require(same, key, f"the same as in {first.key}")
-        taken = {name for other in places[:number] for name in other.names}
-        twice = [name for name in place.names if name in taken]
-        needs = f"names that no other experiment of the role has, unlike {', '.join(twice[:1])}"
-        place.require(not twice, "learners", needs)
+    for place in others:
+        same = _as_text(place.experiment.environment) == _as_text(first.experiment.environment)
+        place.require(same, "environment", f"the same as in {first.key}")
+        for key in ("readings", "budgets"):
+            known, mine = (_as_text(getattr(one.experiment, key)) for one in (first, place))
+            place.require(set(mine) <= set(known), key, f"some of those of {first.key}")
+    for number, place in enumerate(places):
+        for other in places[:number]:
+            _go_together(plan, other, place)
+
+
+def _go_together(plan: "Plan", one: Place, other: Place) -> None:
+    """A learner in two experiments of a role is one learner, and runs in a case once."""
+    met = {case.name for case in plan.cases_of(one.experiment.name)}
+    apart = met.isdisjoint(case.name for case in plan.cases_of(other.experiment.name))
+    known = {learner.name: learner.specification for learner in one.experiment.all_learners}
+    for learner in other.experiment.all_learners:
+        if learner.name in known:
+            mine, named = learner.specification, f"{learner.name} in {one.key}"
+            other.require(apart, "learners", f"cases other than those of {named}, or another name")
+            other.require(mine == known[learner.name], "learners", f"the same as {named}, or another name")
+            same = _as_text(other.experiment.readings) == _as_text(one.experiment.readings)
+            other.require(same, "readings", f"the same as for {named}")
+            free = learner.setting != "tuned" or mine.get("tuned_at") == "each"
+            same = other.experiment.tuning == one.experiment.tuning
+            other.require(free or same, "tuning", f"the same as for {named}, which is tuned once")
 
 
 def _as_text(value: Any) -> list[str]:
@@ -167,6 +204,7 @@ def _nothing(plan: "Plan", places: list[Place]) -> None:
 NEEDS = {
     "grid_world": _simulations,
     "reading": _simulations,
+    "alternatives": _alternatives,
     "growth": _studies_of_growth,
     "linear": _studies_of_growth,
     "assumed_budget": _assumed_budget,
@@ -187,6 +225,19 @@ def _tunings(plan: "Plan") -> None:
                     except ValueError as error:
                         key = f"tunings[{number}].algorithms"
                         raise Unacceptable(f"config: {key} = {errors.shown(tuning.algorithms)}: {error}") from None
+                plan.tuning_spec(tuning.name, name, case.episodes)  # where searches are recorded, is this one?
+
+
+def _best_cases(plan: "Plan") -> None:
+    for number, name in enumerate(plan.best_cases):
+        (case,) = plan.cases_of(name)
+        chosen = plan.best_case(name)
+        for every in (chosen.evaluate_every, plan.tuning(chosen.tuning).evaluate_every):
+            if not all(_evaluated(case.episodes, every, i, i + 1) for i in range(2, 10)):
+                needs = f"an evaluated episode in each tenth of {case.episodes} from the third on"
+                raise Unacceptable(f"config: best_cases[{number}].evaluate_every = {every}: expected {needs}")
+        for question in catalogue.QUESTIONS:
+            plan.confirmation_spec(name, question)  # where searches are recorded, is this one?
 
 
 def _shown(plan: "Plan") -> None:

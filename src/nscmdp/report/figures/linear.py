@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from nscmdp.report import style
-from nscmdp.report.figures.comparison_table import at_largest, draw_arms, per_episode
+from nscmdp.report.figures.comparison_table import at_largest, at_widest, draw_arms, lines, per_episode
 from nscmdp.report.results import Results
 
 
@@ -12,14 +12,17 @@ def linear(results: Results) -> Figure:
     """Above: gap, regret and violation against K. Below: gap against B; dual variable and violation during training."""
     study = results.study("linear")
     runs, curves = per_episode(study.runs), results.tables("curves.parquet", "linear")
-    looks = style.lines(runs)
+    looks = lines(study)
     figure, axes = plt.subplots(2, 3, figsize=(14, 7.5))
     middle = runs[runs["budget"] == study.middle]
     for ax, quantity in zip(axes[0], ("gap", "regret", "violation"), strict=True):
         style.draw_means(ax, middle, f"{quantity} per episode", "episodes", looks)
-    style.draw_means(axes[1, 0], at_largest(runs), "gap per episode", "B", looks)
+    style.draw_means(axes[1, 0], at_widest(runs), "gap per episode", "B", looks)
     axes[1, 0].set(xlabel="B (tabular)", ylabel="gap per episode, at the largest K", ylim=(0, None))
-    curves = curves[curves["budget"] == study.middle].assign(violation=curves["rho"] - curves["utility"])
+    # A seed in another instance is another run.
+    runs_of_curves = curves.groupby(["reading", "seed"], sort=False).ngroup()
+    curves = curves.assign(seed=runs_of_curves, violation=curves["rho"] - curves["utility"])
+    curves = curves[curves["budget"] == study.middle]
     for learner, mine in at_largest(curves).groupby("learner", sort=False):
         if mine["dual"].notna().any():
             style.draw_curve(axes[1, 1], mine, "dual", **looks[str(learner)])

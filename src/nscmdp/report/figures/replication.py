@@ -14,15 +14,22 @@ from matplotlib.patches import Patch, Rectangle
 from pandas.io.formats.style import Styler
 
 from nscmdp.analysis import replication
-from nscmdp.analysis.claims import FAILS, HOLDS, MIXED, VOID
-from nscmdp.analysis.replication import CROSSED, WHOLE, Control
+from nscmdp.analysis.claims import CASE, FAILS, FORGIVING, HOLDS, MIXED, VOID, WHOLE
+from nscmdp.analysis.claims.alternatives import KINDS
+from nscmdp.analysis.replication import CROSSED, Control
 from nscmdp.analysis.statistics import mean_interval
 from nscmdp.report import style
+from nscmdp.report.figures.best_case import best_case as best_case
+from nscmdp.report.figures.best_case import best_case_answer as best_case_answer
+from nscmdp.report.figures.best_case import best_case_constants as best_case_constants
+from nscmdp.report.figures.best_case import best_case_parts as best_case_parts
+from nscmdp.report.figures.best_case import best_case_regions as best_case_regions
 from nscmdp.report.results import Results, needs
 from nscmdp.study import layout
 
 COLOURS = {HOLDS: "#2f7fb8", MIXED: "#f4e3a3", FAILS: "#dd7f2b", VOID: "#e4e4e4"}
 WORDS = {HOLDS: "yes", MIXED: "mixed", FAILS: "no", VOID: "void"}
+WHOLES = {WHOLE: "all of it", FORGIVING: "all of it, dips forgiven"}
 RESETS = {"full": "#2f7fb8", "bump": "#dd7f2b"}
 
 
@@ -39,24 +46,24 @@ def _wide(rows: pd.DataFrame, index: list[str], columns: str, values: str = "tex
 def claims(results: Results) -> Figure:
     """Readings down, constants and parts across: colour is the verdict, a number the seeds that agree."""
     c20 = _c20(results)
-    rows, says = replication.verdicts(c20), c20["parts"] | {WHOLE: "all of it"}
+    rows, says = replication.verdicts(c20), c20["parts"] | WHOLES
     down: dict[str, float] = {}
     for gaps, (_, mapped) in enumerate(rows.drop_duplicates("place").groupby("map", sort=False)):
         down |= {place: len(down) + i + 0.3 * gaps for i, place in enumerate(mapped["place"])}
     left = {setting: i * (len(says) + 0.4) for i, setting in enumerate(rows["setting"].unique())}
-    figure, ax = plt.subplots(figsize=(3.6 + 0.47 * len(says) * len(left), 3.0 + 0.33 * len(down)))
+    figure, ax = plt.subplots(figsize=(3.6 + 0.47 * len(says) * len(left), 3.3 + 0.33 * len(down)))
     for row in rows.to_dict("records"):
         _draw_verdict(ax, left[row["setting"]] + [*says].index(row["part"]), down[row["place"]], row)
     for setting, at in left.items():
         ax.text(at + len(says) / 2, -0.25, setting, ha="center", va="bottom", weight="bold")
-    names = [f"{part}: {text}" for part, text in says.items()] * len(left)
+    names = [text if part in WHOLES else f"{part[:4]}: {text}" for part, text in says.items()] * len(left)
     ax.set_xticks([at + i + 0.5 for at in left.values() for i in range(len(says))], names, rotation=90)
     ax.set_yticks([y + 0.5 for y in down.values()], list(down))
     ax.set(xlim=(0, max(left.values()) + len(says)), ylim=(max(down.values()) + 1, 0))
     ax.tick_params(length=0, labelsize="small")
     ax.spines[:].set_visible(False)
     counts = "/".join(f"{number:.0f}" for number in sorted(rows["seeds"].dropna().unique()))
-    notes = (f"number: seeds of {counts} that agree", "†: has not learnt")
+    notes = (f"number: seeds of {counts} that agree", "†: has not learnt", "‡: keeps the limit by not learning")
     keys = [Patch(**_box(verdict), label=verdict) for verdict in COLOURS]
     keys += [Patch(alpha=0, label=note) for note in notes]
     figure.legend(handles=keys, loc="outside lower center", ncols=3, handlelength=1.2, fontsize="small")
@@ -64,8 +71,8 @@ def claims(results: Results) -> Figure:
 
 
 def _draw_verdict(ax: Axes, x: float, y: float, row: dict[str, Any]) -> None:
-    verdict, whole = row["verdict"], row["part"] == WHOLE
-    text = WORDS[verdict] if whole else f"{row['agree']:.0f}{'†' if row['without_learning'] else ''}"
+    verdict, whole = row["verdict"], row["part"] in WHOLES
+    text = WORDS[verdict] if whole else f"{row['agree']:.0f}{_marks(row)}"
     ink, weight = "white" if verdict == HOLDS else style.INK, "bold" if whole else "normal"
     ax.add_patch(Rectangle((x, y), 1, 1, **_box(verdict)))
     ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=ink, fontsize="small", weight=weight)
@@ -76,101 +83,139 @@ def _box(verdict: str) -> dict[str, Any]:
     return {"facecolor": COLOURS[verdict], "edgecolor": "white", "hatch": hatch, "linewidth": 1}
 
 
+def _marks(row: dict[str, Any]) -> str:
+    return "†" * bool(row["without_learning"]) + "‡" * bool(row["kept_without_learning"])
+
+
+def thresholds(results: Results) -> Figure:
+    """Maps down, thresholds across: in how many cells each part holds as one threshold moves."""
+    c20 = _c20(results)
+    rows, says = replication.over_thresholds(c20), c20["parts"] | WHOLES
+    maps, names = rows["map"].unique(), [name for name in c20["thresholds"] if (rows["threshold"] == name).any()]
+    if rows.empty:
+        return _nothing("No cell can be judged.")
+    looks = style.look([*says])
+    shape = (len(maps), len(names))
+    figure, axes = plt.subplots(*shape, figsize=(2.9 * shape[1], 2.6 * shape[0] + 1), squeeze=False, sharex="col")
+    for (i, j), ax in np.ndenumerate(axes):
+        here = rows[(rows["map"] == maps[i]) & (rows["threshold"] == names[j])]
+        for number, (part, mine) in enumerate(here.groupby("part", sort=False)):
+            apart = 0.06 * (number - 3)  # lines of equal height stay visible
+            ax.plot(mine["value"], mine["holds"] + apart, label=says[part], marker="o", markersize=3, **looks[part])
+        chosen = c20["thresholds"][names[j]]
+        ax.axvline(chosen["default"], color=style.LIMIT, linestyle="--", linewidth=0.9, label="default")
+        ax.set_ylim(-0.4, rows.loc[rows["map"] == maps[i], "of"].max() + 0.4)
+        ax.yaxis.get_major_locator().set_params(integer=True)
+        if i == len(maps) - 1:
+            ax.set_xlabel(f"{names[j]}: {chosen['says']}", fontsize="small")
+    for ax, name in zip(axes[:, 0], maps, strict=True):
+        ax.set_ylabel(f"{name}\ncells that hold")
+    style.legend(figure, ncols=3)
+    return figure
+
+
+def _nothing(text: str) -> Figure:
+    figure, ax = plt.subplots(figsize=(6, 1.5))
+    style.say(ax, text)
+    return figure
+
+
 @needs("grid_world")
 def answer(results: Results) -> Markdown:
     """On the claim as a whole."""
     c20 = _c20(results)
-    fails = c20["judged"] - c20["holds_in"] - c20["mixed_in"]
     return Markdown(
         f"**The claim as a whole holds in {c20['holds_in']} of the {c20['judged']} combinations of constants and "
-        f"reading in which it can be judged,** is mixed in {c20['mixed_in']} and does not hold in {fails}; "
-        f"{c20['void']} more are void, for the limit does not bind there."
+        f"reading in which it can be judged,** and in {c20['forgiving']['holds_in']} where the dip after a restart is "
+        f"forgiven; on the mean of the first trials in {c20['mean_of_trials']['holds_in']} and "
+        f"{c20['forgiving_mean_of_trials']['holds_in']}. In {c20['unlearnt']} more the printed constants learn "
+        f"nothing, and {c20['void'] + len(c20['void_readings'])} are void, for the limit does not bind there."
     )
 
 
 @needs("grid_world")
+def classes(results: Results) -> Styler:
+    """What the verdicts on each part come to, on each map, and what they change with."""
+    rows = pd.DataFrame(_c20(results)["classes"])
+    shown = rows.assign(moves=rows["moves_with"].map(", ".join))
+    columns = {"map": "map", "says": "part", "class": "class", "why": "why", "moves": "changes with"}
+    return _small(shown[[*columns]].rename(columns=columns).style.hide(axis="index"))
+
+
+@needs("grid_world")
 def tally(results: Results) -> Styler:
-    """In how many readings each part holds, by choice of constants."""
+    """In how many readings each part holds, by choice of constants: by seed, and on the mean of the first trials."""
     c20 = _c20(results)
-    counts = replication.tally(replication.verdicts(c20))
-    counts.insert(0, "claim", [c20["parts"].get(part, "all of it together") for part in counts.index])
-    return counts.rename_axis(index=None, columns=None).style
+    rows, says = replication.verdicts(c20), c20["parts"] | WHOLES
+    by = {"by seed": "verdict", "mean of trials": "mean_of_trials"}
+    counts = pd.concat({name: replication.tally(rows, column) for name, column in by.items()}, axis=1)
+    counts.index = pd.Index([says[part] for part in counts.index])
+    return counts.rename_axis(index=None, columns=(None, None)).style
+
+
+@needs("grid_world")
+def whole_ranges(results: Results) -> Styler:
+    """How many verdicts are the same over the whole range of every threshold."""
+    c20 = _c20(results)
+    rows = replication.whole_ranges(c20)
+    return rows.assign(part=rows["part"].map(c20["parts"] | WHOLES)).style.hide(axis="index")
 
 
 @needs("grid_world")
 def verdicts(results: Results) -> Styler:
     """Every part in every reading: verdict, seeds that agree, and the interval of their share."""
     rows = replication.verdicts(_c20(results))
-    cells = rows[rows["part"] != WHOLE]
+    cells = rows[~rows["part"].isin(WHOLES)]
     text = [
-        f"{row.verdict}, {row.agree:.0f}/{row.seeds:.0f} [{row.low:.2f}, {row.high:.2f}]" + "†" * row.without_learning
-        for row in cells.itertuples()
+        f"{row['says']}, {row['agree']:.0f}/{row['seeds']:.0f} [{row['low']:.2f}, {row['high']:.2f}]{_marks(row)}"
+        + (f"; the unconstrained optimum costs {row['unconstrained_cost']:.2f}" if _has_cost(row) else "")
+        for row in cells.to_dict("records")
     ]
-    small = [{"selector": "td, th", "props": "font-size: 80%; text-align: left"}]
     wide = _wide(cells.assign(text=text), ["place", "setting"], "part")
-    return wide.rename_axis(index=["reading", "setting"]).style.set_table_styles(small)
+    return _small(wide.rename_axis(index=["reading", "setting"]).style)
 
 
-def _tunings(results: Results) -> dict[str, tuple[pd.DataFrame, replication.Reference]]:
-    """The candidates of each tuning at the K that decides, and what they are set beside."""
-    tuned = results.table("tuned.csv")
-    deciding = {name: tuned[(tuned["tuning"] == name) & tuned["decides"]] for name in results.experiments("tuning")}
-    return {
-        name: (tried, replication.reference(results.folder, name, int(tried["episodes"].iloc[0])))
-        for name, tried in deciding.items()
-    }
+def _has_cost(row: dict[str, Any]) -> bool:
+    return row["verdict"] == HOLDS and pd.notna(row.get("unconstrained_cost"))
 
 
-def landscape(results: Results) -> Figure:
-    """Above: reward against cost of every candidate. Below: the expected best score of n candidates."""
-    tunings = _tunings(results)
-    looks = style.look(list(pd.concat([tried for tried, _ in tunings.values()])["algorithm"].unique()))
-    figure, axes = plt.subplots(2, len(tunings), figsize=(max(9, 4.6 * len(tunings)), 7), squeeze=False)
-    for (above, below), (name, (tried, at)) in zip(axes.T, tunings.items(), strict=True):
-        for algorithm, mine in tried.assign(cost=at.horizon - tried["utility"]).groupby("algorithm", sort=False):
-            _draw_candidates(above, mine, looks[str(algorithm)]["color"])
-            curve = replication.efforts(mine)
-            below.plot(curve.index, curve, **looks[str(algorithm)], label=style.title(str(algorithm)))
-        above.axvline(at.limit, color=style.LIMIT, linestyle="--", linewidth=0.9, label="limit")
-        above.axhline(at.uniform, color=style.INK, linestyle=":", linewidth=0.9, label="reward of the uniform policy")
-        optimum = {"marker": "P", "s": 80, "color": "white", "edgecolor": "black", "zorder": 5}
-        above.scatter(at.cost, at.reward, **optimum, label="constrained optimum")
-        title = f"{name}, K = {tried['episodes'].iloc[0]:,}"
-        above.set(xlabel="cost per episode", ylabel="reward per episode", title=title)
-        below.set(xscale="log", ylim=(0, None), xlabel="candidates tried", ylabel="expected best score")
-        style.plain_ticks(below, 2 ** np.arange(int(np.log2(len(curve))) + 1))
-    style.legend(figure, ncols=3)
+def _small(table: Styler) -> Styler:
+    return table.set_table_styles([{"selector": "td, th", "props": "font-size: 80%; text-align: left"}])
+
+
+def alternatives(results: Results) -> Figure:
+    """Of each map the parts down and the choices of the tuning across: colours and numbers as in the other grid."""
+    c20 = _c20(results)
+    rows, says = replication.alternatives(c20), c20["parts"] | WHOLES
+    across, places = list(rows["called"].unique()), rows.groupby([*CASE, "map"], sort=False)
+    size = (3.2 + 0.42 * len(across), 0.8 + (0.3 * len(says) + 1.2) * len(places))
+    figure, axes = plt.subplots(len(places), 1, figsize=size, squeeze=False)
+    for ax, ((_, reading, budget, _, name), mine) in zip(axes[:, 0], places, strict=True):
+        for row in mine.to_dict("records"):
+            _draw_verdict(ax, across.index(row["called"]), [*says].index(row["part"]), row)
+        ax.set_xticks(np.arange(len(across)) + 0.5, across, rotation=90)
+        ax.set_yticks(np.arange(len(says)) + 0.5, says.values())
+        ax.set(xlim=(0, len(across)), ylim=(len(says), 0))
+        ax.set_title(", ".join([name, *(text for text in (reading, budget) if text != "default")]))
+        ax.tick_params(length=0, labelsize="small")
+        ax.spines[:].set_visible(False)
+    keys = [Patch(**_box(verdict), label=verdict) for verdict in COLOURS]
+    figure.legend(handles=keys, loc="outside lower center", ncols=4, handlelength=1.2, fontsize="small")
     return figure
 
 
-def _draw_candidates(ax: Axes, mine: pd.DataFrame, colour: Any) -> None:
-    """Finalists are ringed, the chosen one is a star."""
-    last, best = mine[mine["finalist"]], mine[mine["chosen"]]
-    ax.scatter(mine["cost"], mine["reward"], s=11, color=colour, alpha=0.7, linewidth=0)
-    ax.scatter(last["cost"], last["reward"], s=42, facecolor="none", edgecolor=colour, linewidth=0.9)
-    ax.scatter(best["cost"], best["reward"], s=150, marker="*", color=colour, edgecolor="black", zorder=4)
-
-
-@needs("tuning")
-def candidates(results: Results) -> Styler:
-    """One row per tuning and algorithm."""
-    found = {name: replication.landscape(*tuning) for name, tuning in _tunings(results).items()}
-    table = pd.concat(found, names=["tuning"]).reset_index("tuning")
-    shown = table.assign(algorithm=table["algorithm"].map(style.title)).style.hide(axis="index")
-    return shown.format(precision=2).format("{:.0%}", subset=["meet the limit"])
-
-
-@needs("tuning")
-def frozen(results: Results) -> pd.DataFrame | Markdown:
-    """The ratio of the frozen candidate's score to that of the one chosen at each K."""
-    tuned = results.table("tuned.csv")
-    checked = tuned.groupby("tuning").filter(lambda part: part["episodes"].nunique() > 1)
-    if checked.empty:
-        return Markdown("No tuning was repeated at another K.")
-    rows = replication.frozen(checked.assign(algorithm=checked["algorithm"].map(style.title)))
-    text = [f"{row.ratio:.2f}" + " (same)" * (row.chosen == row.frozen) for row in rows.itertuples()]
-    at = [f"K = {episodes:,}" for episodes in rows["episodes"]]
-    return _wide(rows.assign(text=text, at=at), ["tuning", "algorithm"], "at")
+@needs("alternatives")
+def dependence(results: Results) -> Styler:
+    """The verdicts on tuned learners that another search, finalist, rule or bound on frames changes."""
+    c20 = _c20(results)
+    rows = pd.DataFrame(c20["depends"]).assign(part=lambda rows: rows["part"].map(c20["parts"] | WHOLES))
+    words = {None: "-", False: "no", True: "yes"}
+    shown = rows[["map", "part", "verdict"]].assign(
+        **{kind: [words[one] for one in rows[kind].astype(object).where(rows[kind].notna(), None)] for kind in KINDS}
+    )
+    total = [f"{count['differ']} of {count['of']}" for count in c20["depends_counts"].values()]
+    shown.loc[len(shown)] = ["", "verdicts that differ", "", *total]
+    return _small(shown.rename(columns=KINDS).style.hide(axis="index"))
 
 
 def _controls(results: Results, role: str) -> list[Control]:
@@ -285,18 +330,18 @@ def _sweeps(results: Results) -> dict[str, tuple[Control, pd.DataFrame]]:
 
 
 def sensitivity(results: Results) -> Figure:
-    """Of each experiment reward and cost against the multiple of one factor, and the score against those of two."""
+    """Of each experiment reward and cost against the multiple of one factor, and the gap against those of two."""
     sweeps = _sweeps(results)
     looks = style.look(sorted({factor for _, times in sweeps.values() for factor in replication.factors(times)}))
     height = len(sweeps)
     figure, axes = plt.subplots(height, 3, figsize=(14, 4.2 * height), squeeze=False, width_ratios=[1, 1, 1.1])
-    for (reward, cost, score), (name, (study, times)) in zip(axes, sweeps.items(), strict=True):
+    for (reward, cost, gap), (name, (study, times)) in zip(axes, sweeps.items(), strict=True):
         _draw_multiples(reward, times, "reward", looks)
         reward.axhline(study.optimum, color=style.INK, linestyle=":", linewidth=0.9, label="optimum")
         reward.set_title(name)
         _draw_multiples(cost, times, "cost", looks)
         cost.axhline(study.limit, color=style.LIMIT, linestyle="--", linewidth=0.9, label="limit")
-        _draw_pair(score, times, study.limit)
+        _draw_pair(gap, times, study.limit)
     style.legend(figure, ncols=8)
     return figure
 
@@ -313,23 +358,23 @@ def _draw_multiples(ax: Axes, times: pd.DataFrame, quantity: str, looks: dict[st
 
 
 def _draw_pair(ax: Axes, times: pd.DataFrame, limit: float) -> None:
-    """The score at every pair of multiples; hatched over the limit, framed where both are as chosen."""
+    """The gap at every pair of multiples; hatched over the limit, framed where both are as chosen."""
     pair = replication.pair(times)
     if not pair:
         return style.say(ax, "No run changes two factors together.")
-    both = replication.only(times, pair).groupby(pair)[["score", "cost"]].mean().unstack()
-    score, cost = both["score"], both["cost"]
-    mesh = ax.pcolormesh(score, cmap="cividis_r", edgecolors="white")
-    for (i, j), value in np.ndenumerate(score.to_numpy()):
+    both = replication.only(times, pair).groupby(pair)[["gap", "cost"]].mean().unstack()
+    gap, cost = both["gap"], both["cost"]
+    mesh = ax.pcolormesh(gap, cmap="cividis_r", edgecolors="white")
+    for (i, j), value in np.ndenumerate(gap.to_numpy()):
         if cost.iat[i, j] > limit:
             ax.add_patch(Rectangle((j, i), 1, 1, fill=False, hatch="//", edgecolor="#999999", linewidth=0))
-        if score.index[i] == score.columns[j] == 1:
+        if gap.index[i] == gap.columns[j] == 1:
             ax.add_patch(Rectangle((j, i), 1, 1, fill=False, edgecolor="black", linewidth=2))
-        ink = "white" if value > (score.min(axis=None) + score.max(axis=None)) / 2 else "black"
+        ink = "white" if value > (gap.min(axis=None) + gap.max(axis=None)) / 2 else "black"
         ax.text(j + 0.5, i + 0.5, "" if np.isnan(value) else f"{value:.2f}", ha="center", va="center", color=ink)
-    ax.set_xticks(np.arange(score.shape[1]) + 0.5, [f"{x:g}" for x in score.columns])
-    ax.set_yticks(np.arange(score.shape[0]) + 0.5, [f"{x:g}" for x in score.index])
-    ax.set(xlabel=f"multiple of {pair[1]}", ylabel=f"multiple of {pair[0]}", title="score (hatched: over the limit)")
+    ax.set_xticks(np.arange(gap.shape[1]) + 0.5, [f"{x:g}" for x in gap.columns])
+    ax.set_yticks(np.arange(gap.shape[0]) + 0.5, [f"{x:g}" for x in gap.index])
+    ax.set(xlabel=f"multiple of {pair[1]}", ylabel=f"multiple of {pair[0]}", title="gap (hatched: over the limit)")
     ax.figure.colorbar(mesh, ax=ax)
 
 
@@ -340,19 +385,19 @@ def multiples(results: Results) -> Styler | Markdown:
     for name, (study, times) in _sweeps(results).items():
         pair = replication.pair(times)
         for changed in [[factor] for factor in replication.factors(times)] + [pair] * bool(pair):
-            mean = replication.only(times, changed).groupby(changed)[["score", "cost"]].mean()
+            mean = replication.only(times, changed).groupby(changed)[["gap", "cost"]].mean()
             if len(mean):
                 kept = f"{(mean['cost'] <= study.limit).sum()} of {len(mean)}"
-                rows.append([name, " and ".join(changed), kept, *_scores(mean["score"])])
+                rows.append([name, " and ".join(changed), kept, *_gaps(mean["gap"])])
     if not rows:
         return Markdown("No learner runs with a multiple of a chosen factor.")
-    columns = ["experiment", "changed", "keep the limit", "score as chosen", "best score", "worst score"]
+    columns = ["experiment", "changed", "keep the limit", "gap as chosen", "best gap", "worst gap"]
     return pd.DataFrame(rows, columns=columns).style.hide(axis="index")
 
 
-def _scores(score: pd.Series) -> list[str]:
+def _gaps(gap: pd.Series) -> list[str]:
     """As chosen, the best and the worst, each with the multiples at which it is."""
-    at = pd.Series({" and ".join(f"{x:g}" for x in np.atleast_1d(place)): value for place, value in score.items()})
+    at = pd.Series({" and ".join(f"{x:g}" for x in np.atleast_1d(place)): value for place, value in gap.items()})
     chosen = at[at.index.isin(["1", "1 and 1"])]
     ends = [f"{at[place]:.2f} at {place}" for place in (at.idxmin(), at.idxmax())]
     return [f"{chosen.iloc[0]:.2f}" if len(chosen) else "not run", *ends]

@@ -1,0 +1,116 @@
+"""The one mapping from verdicts to what is said of a part on a map: four classes, and why.
+
+A class is robust where the verdict is the same with every choice of constants, reading, threshold over its range,
+alternative of the tuning, by seed and on the mean of the trials, and for "quickly" in both readings. Cells are left out
+where the constraint does not bind, and where the printed constants learn nothing.
+"""
+
+from typing import Any
+
+import pandas as pd
+
+from nscmdp.analysis.claims.alternatives import KINDS
+from nscmdp.analysis.claims.cells import CASE
+from nscmdp.analysis.claims.parts import FAILS, FORGIVING, HOLDS, PARTS, VOID, WHOLE
+from nscmdp.analysis.claims.rules import Classes, Rules
+
+CONSTANTS = {"literal": "the printed constants", "authors": "the authors' constants", "tuned": "tuned constants"}
+FORGIVEN = {"C20b": "C20b forgiving", WHOLE: FORGIVING}  # "quickly" in its second reading
+
+
+def table(rows: pd.DataFrame, dependence: list[dict[str, Any]], rules: Rules) -> list[dict[str, Any]]:
+    """One row per map and part, the whole last; ``rows`` are all cells and the verdicts on the whole."""
+    says = {part.name: part.says for part in PARTS} | {WHOLE: "all of it"}
+    found = []
+    for name, mine in rows.groupby("map", sort=False):
+        for part in [part for part in says if part not in FORGIVEN.values()]:
+            group = mine[mine["part"].isin([part, FORGIVEN.get(part)])]
+            if len(group):
+                others = [row for row in dependence if row["map"] == name and row["part"] in {*group["part"]}]
+                found.append({"map": name, "part": part, "says": says[part], **_class(group, part, others, rules)})
+    return found
+
+
+def _class(group: pd.DataFrame, part: str, others: list[dict[str, Any]], rules: Rules) -> dict[str, Any]:
+    binding = group[group["verdict"] != VOID]
+    judged, apart = binding[~binding["apart"].astype(bool)], binding[binding["apart"].astype(bool)]
+    moves = _moves(judged, part, others)
+    return {
+        "class": _name(judged, moves, rules.classes),
+        "why": _why(judged, apart, part),
+        "moves_with": moves,
+        "judged": int((judged["part"] == part).sum()),
+        "unlearnt": int((apart["part"] == part).sum()),
+        "void": int(((group["verdict"] == VOID) & (group["part"] == part)).sum()),
+    }
+
+
+def _name(judged: pd.DataFrame, moves: list[str], names: Classes) -> str:
+    if judged.empty:
+        return names.unjudged
+    found = {*judged["verdict"]}
+    if not moves and found in ({HOLDS}, {FAILS}):
+        return names.holds if found == {HOLDS} else names.fails
+    return names.depends
+
+
+def _why(judged: pd.DataFrame, apart: pd.DataFrame, part: str) -> str:
+    """holds with tuned constants; does not hold with the authors' constants"""
+    said: dict[str, list[str]] = {}
+    for setting, mine in judged.groupby("setting", sort=False):
+        said.setdefault(_status(mine, part), []).append(CONSTANTS.get(str(setting), str(setting)))
+    unlearnt = [CONSTANTS.get(str(setting), str(setting)) for setting in apart["setting"].unique()]
+    if unlearnt:
+        said["nothing is learnt"] = unlearnt
+    phrases = [f"{status} with {' and '.join(names)}" for status, names in said.items()]
+    return "; ".join([*phrases, *_unconstrained(judged)]) or "the constraint does not bind"
+
+
+def _unconstrained(judged: pd.DataFrame) -> list[str]:
+    """Of learners that ignore the constraint: what they strive for costs so much."""
+    if "unconstrained_cost" not in judged or judged["unconstrained_cost"].isna().all():
+        return []
+    least, most = judged["unconstrained_cost"].min(), judged["unconstrained_cost"].max()
+    costs = f"{least:.2f}" if most - least < 0.005 else f"{least:.2f} to {most:.2f}"
+    return [f"the unconstrained optimum costs {costs}, the limit is {judged['limit'].iloc[0]:g}"]
+
+
+def _status(mine: pd.DataFrame, part: str) -> str:
+    """Over the readings of the paper's sentences; what a dip costs in parentheses."""
+    strict, forgiving = (_count(mine[mine["part"] == name]) for name in (part, FORGIVEN.get(part)))
+    return strict if forgiving in ("", strict) else f"{strict} ({forgiving} where dips are forgiven)"
+
+
+def _count(mine: pd.DataFrame) -> str:
+    if mine.empty:
+        return ""
+    said = mine["says"].where(mine["says"].notna(), mine["verdict"]) if "says" in mine else mine["verdict"]
+    for words in (said, mine["verdict"]):
+        if words.nunique() == 1:
+            return str(words.iloc[0])
+    return f"holds in {(mine['verdict'] == HOLDS).sum()} of {len(mine)} readings"
+
+
+def _moves(judged: pd.DataFrame, part: str, others: list[dict[str, Any]]) -> list[str]:
+    """What the verdict changes with."""
+    if judged.empty:
+        return []
+    first = judged[judged["part"] == part]
+    by_setting = first.groupby("setting")["verdict"].agg(lambda found: tuple(sorted({*found})))
+    moved = [
+        name
+        for name in dict.fromkeys(name for row in judged["moved"] for name in row)
+        if any(
+            {*row.get(name, [])} - {verdict} for row, verdict in zip(judged["moved"], judged["verdict"], strict=True)
+        )
+    ]
+    across = judged.groupby([*CASE, "setting"])["verdict"].nunique()
+    found = {
+        "constants": by_setting.nunique() > 1,
+        "reading": (by_setting.map(len) > 1).any(),
+        "dips": (across > 1).any(),
+        f"thresholds ({', '.join(moved)})": bool(moved),
+        "mean of trials": (judged["mean_of_trials"] != judged["verdict"]).any(),
+        **{words: any(row[kind] for row in others) for kind, words in KINDS.items()},
+    }
+    return [words for words, moves in found.items() if moves]

@@ -1,0 +1,218 @@
+"""Searching for a learner's factors, generation by generation: resumable, and the same on any machine.
+
+The first generations are a low-discrepancy draw (Sobol, scrambled by the number of the search) over the algorithm's
+ranges, on a logarithmic scale; from the best of them CMA-ES goes on. It is told ranks alone:
+
+    feasible    mean violation + t s / sqrt(n) <= 0     s: the generation's median deviation between seeds,
+                                                        n: the number of selection seeds, t: Student's 95% point
+    first the feasible candidates by their loss, then the others by their violation
+
+Every generation is scored on seeds of its own from the pool of search seeds, so that no candidate is bred for one
+seed. After 4, 8, 16, ... generations the best newcomers and the mean of the search distribution enter the selection:
+they are scored on the selection seeds, which the search itself never sees.
+"""
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from nscmdp import algorithms
+from nscmdp.metrics import Array
+from nscmdp.problem import DoesNotFit, Problem
+from nscmdp.runs import files, optima, scoring, tuning
+
+SPREAD = 4  # generations of Sobol points
+WIDTH, NEAR = 0.2, 0.1  # of the first search distribution, in shares of the ranges; NEAR: around a given start
+NEWCOMERS = 3  # the best candidates since the last selection enter the next
+MEAN = -1  # the "candidate" that is the mean of the search distribution
+
+COLUMNS = {
+    "stage": pa.string(),  # search, or selection
+    "generation": pa.int64(),  # in which the candidate was tried, or entered the selection
+    "candidate": pa.int64(),
+    "factors": pa.string(),
+    "seed": pa.int64(),
+}
+
+
+class Objective(Protocol):
+    """What is searched for."""
+
+    @property
+    def measures(self) -> Sequence[str]: ...
+
+    def score(self, factors: dict[str, float], seed: int) -> dict[str, float]:
+        """The measures of one run."""
+
+    def ordered(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """One row per ``candidate`` of one generation with its ``factors``, the best first.
+
+        The columns "infeasible" and "key" order candidates of several generations.
+        """
+
+    def others(self, rows: pd.DataFrame) -> list[tuple[int, str]]:
+        """(candidate, factors) that enter the selection at the end for another reason."""
+
+
+class Space:
+    """Factors on a logarithmic scale as points of the unit cube."""
+
+    def __init__(self, ranges: dict[str, tuple[float, float]]) -> None:
+        self.names = list(ranges)
+        self.low, self.high = np.log(list(ranges.values())).T
+
+    def factors(self, point: Array) -> dict[str, float]:
+        """To four digits: what is written is what was tried."""
+        values = np.exp(self.low + point * (self.high - self.low))
+        return {name: float(f"{value:.4g}") for name, value in zip(self.names, values, strict=True)}
+
+    def point(self, factors: dict[str, float]) -> Array:
+        values = np.log([max(factors[name], 1e-300) for name in self.names])
+        return np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0)
+
+    def edges(self, factors: dict[str, float], near: float = 0.1) -> list[str]:
+        """The factors within a tenth of an end of their range."""
+        point = self.point(factors)
+        return [name for name, at in zip(self.names, point, strict=True) if not near < at < 1 - near]
+
+
+def evolve(
+    dimension: int, effort: dict[str, Any], search: int, rank: Callable[[int, Array], list[int]], start: Array | None
+) -> Iterator[tuple[int, Array]]:
+    """Try generations of points; ``rank`` orders them, the best first. Yields each one's number and the mean so far."""
+    from cmaes import CMA  # neither is needed by any other job
+    from scipy.stats import qmc
+
+    size = effort["population"]
+    generations, spread = effort["generations"], 0
+    if start is None:
+        spread = min(SPREAD, generations)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # any number will do, not only powers of 2
+            drawn = qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng([search, 7])).random(spread * size)
+        best = drawn[rank(0, drawn)[0]]
+        yield spread, best
+    else:
+        best = start
+    width = WIDTH if start is None else NEAR
+    unit = np.tile([0.0, 1.0], (dimension, 1))
+    inside = np.clip(best, 0.02, 0.98)  # a mean on the border would waste half of its draws
+    strategy = CMA(mean=inside, sigma=width, bounds=unit, seed=1000 + search, population_size=size)
+    for generation in range(spread, generations):
+        points = np.array([strategy.ask() for _ in range(size)])
+        order = rank(generation, points)
+        strategy.tell([(points[i], float(place)) for place, i in enumerate(order)])
+        yield generation + 1, np.clip(strategy.mean, 0.0, 1.0)
+
+
+class Search:
+    """One search for one learner's factors; ``known``: rows of an earlier attempt at it."""
+
+    def __init__(self, effort: dict[str, Any], space: Space, objective: Objective, known: pd.DataFrame | None) -> None:
+        self.effort, self.space, self.objective = effort, space, objective
+        self.rows: list[dict[str, Any]] = []
+        self.selected: set[str] = set()  # factors as text
+        kept = [] if known is None else known.to_dict("records")
+        self.known = {(row["stage"], row["factors"], row["seed"]): row for row in kept}
+
+    def seeds(self, generation: int) -> list[int]:
+        """Those of the pool that a generation is scored on."""
+        number, pool = self.effort["seeds"], self.effort["search_seeds"]
+        return [pool[(generation * number + i) % len(pool)] for i in range(number)]
+
+    def score(self, stage: str, generation: int, candidate: int, text: str, seeds: list[int]) -> None:
+        for seed in seeds:
+            row = self.known.get((stage, text, seed)) or self.objective.score(json.loads(text), seed)
+            measured = {name: row[name] for name in self.objective.measures}
+            keys = {"stage": stage, "generation": generation, "candidate": candidate, "factors": text, "seed": seed}
+            self.rows.append({**keys, **measured})
+
+    def rank(self, generation: int, points: Array) -> list[int]:
+        """The places of a generation's points, the best first."""
+        seeds, first = self.seeds(generation), len(self.rows)
+        for candidate, point in enumerate(points):
+            self.score("search", generation, candidate, json.dumps(self.space.factors(point)), seeds)
+        return list(self.objective.ordered(pd.DataFrame(self.rows[first:])).index)
+
+    def tried(self, since: int = 0) -> pd.DataFrame:
+        """What the search itself has scored, from some generation on."""
+        return pd.DataFrame([row for row in self.rows if row["stage"] == "search" and row["generation"] >= since])
+
+    def enter(self, generation: int, since: int, mean: Array | None) -> None:
+        """The best candidates since the last selection, and the mean of the distribution, are scored on new seeds."""
+        parts = [self.objective.ordered(part) for _, part in self.tried(since).groupby("generation")]
+        best = pd.concat(parts).sort_values(["infeasible", "key"], kind="stable")[: NEWCOMERS + (mean is None)]
+        self.select(generation, [(int(i), text) for i, text in best["factors"].items()])
+        if mean is not None:
+            self.enter_point(generation, mean)
+
+    def enter_point(self, generation: int, point: Array) -> None:
+        self.select(generation, [(MEAN, json.dumps(self.space.factors(point)))])
+
+    def select(self, generation: int, entrants: list[tuple[int, str]]) -> None:
+        for candidate, text in entrants:
+            if text not in self.selected:
+                self.selected.add(text)
+                self.score("selection", generation, candidate, text, self.effort["selection_seeds"])
+
+    def table(self) -> pa.Table:
+        schema = COLUMNS | dict.fromkeys(self.objective.measures, pa.float64())
+        return pa.Table.from_pylist(self.rows, schema=pa.schema(schema))
+
+
+def levels(generations: int, first: int) -> list[int]:
+    """After which generations candidates enter the selection: each time the effort has doubled."""
+    doubled = [first * 2**i for i in range(30) if first * 2**i < generations]
+    return [*doubled, generations]
+
+
+def run(
+    spec: dict[str, Any], output: Path, progress: Path, space: Space, objective: Objective, start: Array | None = None
+) -> None:
+    """Search, and write all that was tried. What an earlier attempt noted in ``progress`` is not computed again."""
+    effort, began, since = spec["effort"], time.monotonic(), 0
+    search = Search(effort, space, objective, _noted(progress, spec))
+    if start is not None:
+        search.enter_point(0, start)
+    asked = levels(effort["generations"], SPREAD if start is None else 1)
+    for generation, mean in evolve(len(space.names), effort, spec["search"], search.rank, start):
+        if generation in asked:
+            spread = start is None and generation <= SPREAD
+            search.enter(generation, since, None if spread else mean)
+            since = generation
+        if generation == asked[-1]:
+            search.select(generation, objective.others(search.tried()))
+        files.write(progress, search.table(), files.provenance(spec))
+        number = len(search.tried()) // effort["seeds"]
+        print(f"{number} candidates, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+    files.write(output, search.table(), files.provenance(spec))
+    progress.unlink(missing_ok=True)
+
+
+def for_tuning(spec: dict[str, Any], solved: Path, output: Path, progress: Path, start: Path | None = None) -> None:
+    """Search for the factors of a learner, by the rule; ``start``: the tuning from whose choice it begins."""
+    warnings.simplefilter("ignore", DoesNotFit)  # a frame longer than the run is one frame
+    scorer = scoring.Scorer(spec, solved)
+    space = space_of(spec)
+    begun = None if start is None else space.point(tuning.main_choice(start))
+    run(spec, output, progress, space, scorer, begun)
+
+
+def space_of(spec: dict[str, Any]) -> Space:
+    problem = Problem.of(optima.environment(spec["case"]))
+    return Space(algorithms.ranges(spec["algorithm"], problem, spec["frames"]))
+
+
+def _noted(progress: Path, spec: dict[str, Any]) -> pd.DataFrame | None:
+    try:
+        return files.read_expected(progress, files.provenance(spec)).to_pandas()
+    except files.Damaged:
+        return None
