@@ -458,6 +458,7 @@ def searched(folder, costs, frames=None):
     return SimpleNamespace(
         roles={"grid_world": ["here"], "alternatives": [name for name in tunings if name != "here"]},
         simulations=["here"],
+        best_cases=[],
         experiment=lambda name: SimpleNamespace(tuning=tunings[name]),
         tuning=lambda name: SimpleNamespace(episodes=8000),
     )
@@ -632,5 +633,15 @@ def row(setting, verdict, part="C20c", **changed):
     ],
 )
 def test_the_class_of_a_part_follows_from_its_verdicts(rows, name, why, moves):
-    (found,) = classes.table(pd.DataFrame(rows), [], RULES)
+    (found,) = classes.table(pd.DataFrame(rows), [], RULES, {})
     assert (found["class"], found["why"], found["moves_with"]) == (name, why, moves)
+
+
+def test_constants_that_were_searched_for_can_turn_a_class():
+    """A part that fails wherever it was judged does not fail robustly if some constants make it hold."""
+    rows = pd.DataFrame([row("tuned", "does not hold", "C20a")])
+    place = (rows["map"].iloc[0], "C20a")
+    for found, name in (({"does not hold"}, "fails robustly"), ({"mixed"}, "fails robustly")):
+        assert classes.table(rows, [], RULES, {place: found})[0]["class"] == name
+    (turned,) = classes.table(rows, [], RULES, {place: {"holds"}})
+    assert (turned["class"], turned["moves_with"]) == ("depends on constants", ["best case"])

@@ -3,7 +3,7 @@
 
 rule tables:
     input:
-        optima=at(OPTIMA),
+        optima=lambda w: at(layout.optima(plan.optima_of(w.experiment))),
         runs=lambda w: at(*(name for _, _, name in plan.run_files(w.experiment))),
         tuned=lambda w: at(*plan.tuned_by(w.experiment)),
     output:
@@ -92,7 +92,10 @@ use rule tuned as claims with:
             *(
                 name
                 for name in plan.judged()
-                if name in map(layout.table, ("tuned.csv", "environments.csv"))
+                if name
+                in map(
+                    layout.table, ("tuned.csv", "environments.csv", "best_cases.csv")
+                )
             )
         ),
         thresholds="workflow/claims.yaml",
@@ -113,7 +116,7 @@ use rule tuned as answer with:
             *(
                 name
                 for name in plan.judged()
-                if name in map(layout.table, layout.COMPARISON)
+                if name in map(layout.table, (*layout.COMPARISON, *layout.BEST_CASES))
             )
         ),
         ledger="workflow/deviations.yaml",

@@ -63,7 +63,8 @@ def search_specification(wildcards):
 def optima_of_windows(wildcards):
     """Runs that are kept by windows are compared with the optimum as they are made."""
     kept = plan.experiment(wildcards.experiment).keep
-    return at(layout.optima(wildcards.experiment)) if kept == "windows" else []
+    name = layout.optima(plan.optima_of(wildcards.experiment))
+    return at(name) if kept == "windows" else []
 
 
 OPTIMUM_REQUEST = asked(

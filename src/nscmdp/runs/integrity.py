@@ -40,7 +40,12 @@ def runs(plan: Plan, experiment: str) -> list[Planned]:
 
 
 def optima(plan: Plan, experiment: str) -> Planned:
-    return Planned(layout.optima(experiment), plan.optimum_spec(experiment))
+    """Of an experiment, or of another one that has the same environments."""
+    return _solved(plan, plan.optima_of(experiment))
+
+
+def _solved(plan: Plan, name: str) -> Planned:
+    return Planned(layout.optima(name), plan.optimum_spec(name))
 
 
 def searches(plan: Plan) -> list[Planned]:
@@ -67,7 +72,7 @@ def confirmations(plan: Plan) -> list[Planned]:
 
 
 def planned(plan: Plan) -> list[Planned]:
-    environments = [optima(plan, name) for name in (*plan.experiments, *plan.tunings, *plan.best_cases)]
+    environments = [_solved(plan, name) for name in plan.solved]
     tuned = [*searches(plan), *tunings(plan), *best_cases(plan), *confirmations(plan)]
     return [*environments, *tuned, *(file for name in plan.experiments for file in runs(plan, name))]
 

@@ -194,6 +194,25 @@ class Plan:
                 found += self.tables_of(role)
         return found
 
+    @cache  # noqa: B019
+    def optima_of(self, experiment: str) -> str:
+        """The experiment whose optima serve this one: the first that has its environments at the same episodes."""
+        mine = self.optimum_spec(experiment)
+
+        def serves(other: str) -> bool:
+            theirs = self.optimum_spec(other)
+            alike = all(theirs[key] == mine[key] for key in ("evaluate_every", "seeds"))
+            enough = theirs["references"] or not mine["references"]
+            return alike and enough and mine["cases"].items() <= theirs["cases"].items()
+
+        return next(other for other in self.experiments if other == experiment or serves(other))
+
+    @property
+    def solved(self) -> list[str]:
+        """The experiments, tunings and best cases that have a file of optima."""
+        return [*dict.fromkeys(map(self.optima_of, self.experiments)), *self.tunings, *self.best_cases]
+
+    @cache  # noqa: B019
     def optimum_spec(self, name: str) -> dict[str, Any]:
         """Of an experiment or a tuning."""
         chosen = self.study(name)
@@ -397,7 +416,7 @@ class Plan:
 
     def computed(self) -> list[str]:
         """The files of optima, searches, tunings, best cases and runs, below the results folder."""
-        optima = [layout.optima(name) for name in (*self.experiments, *self.tunings, *self.best_cases)]
+        optima = [layout.optima(name) for name in self.solved]
         runs = [file for name in self.experiments for _, _, file in self.run_files(name)]
         searched, tuned = ([file for *_, file in files] for files in (self.search_files(), self.tuning_files()))
         best = [file for *_, file in (*self.best_case_files(), *self.confirmation_files())]

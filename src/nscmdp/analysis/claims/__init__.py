@@ -63,7 +63,7 @@ def write(plan: Plan, folder: Path) -> None:
             "forgiving_mean_of_trials": tally(forgiving, "mean_of_trials"),
             "parts": {part.name: part.says for part in PARTS},
             "thresholds": rules.thresholds.model_dump(),
-            "classes": classes.table(rows, depends, rules),
+            "classes": classes.table(rows, depends, rules, alternatives.best_cases(plan, folder)),
             "class_names": rules.classes.model_dump(),
             "depends": depends,
             "depends_counts": alternatives.counts(depends),

@@ -153,6 +153,22 @@ def counts(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
     return {kind: {"differ": sum(differ), "of": len(differ)} for kind, differ in found.items()}
 
 
+def best_cases(plan: Plan, folder: Path) -> dict[tuple[str, str], set[str]]:
+    """By map and part: the verdicts under the constants that were found to favour the paper, or a baseline, most."""
+    file = folder / layout.table("best_cases.csv")
+    if not plan.best_cases or not file.is_file():
+        return {}
+    maps = {name: plan.tuning(plan.best_case(name).tuning).environment.map for name in plan.best_cases}
+    found: dict[tuple[str, str], set[str]] = {}
+    for row in tables.load(file).to_dict("records"):
+        if row["question"] in ("own", "shared"):
+            found.setdefault((maps[row["best_case"]], row["part"]), set()).add(row["verdict"])
+        elif row["part"] == "both" and row["verdict"] == HOLDS:  # a baseline that learns and keeps the limit
+            part = {"triple_q": "C20d", "restart_q_ucb": "C20e"}[row["question"]]
+            found.setdefault((maps[row["best_case"]], part), set()).add(FAILS)
+    return found
+
+
 def best_kept(cells: pd.DataFrame, others: pd.DataFrame, rules: Rules) -> pd.Series:
     """Is the limit kept only by not learning: is the best Lam of the choices that keep it that of one unlearnt?"""
     if others.empty:

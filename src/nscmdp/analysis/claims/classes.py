@@ -1,8 +1,9 @@
 """The one mapping from verdicts to what is said of a part on a map: four classes, and why.
 
 A class is robust where the verdict is the same with every choice of constants, reading, threshold over its range,
-alternative of the tuning, by seed and on the mean of the trials, and for "quickly" in both readings. Cells are left out
-where the constraint does not bind, and where the printed constants learn nothing.
+alternative of the tuning and constants that were searched for to favour one side, by seed and on the mean of the
+trials, and for "quickly" in both readings. Cells are left out where the constraint does not bind, and where the printed
+constants learn nothing.
 """
 
 from typing import Any
@@ -18,8 +19,13 @@ CONSTANTS = {"literal": "the printed constants", "authors": "the authors' consta
 FORGIVEN = {"C20b": "C20b forgiving", WHOLE: FORGIVING}  # "quickly" in its second reading
 
 
-def table(rows: pd.DataFrame, dependence: list[dict[str, Any]], rules: Rules) -> list[dict[str, Any]]:
-    """One row per map and part, the whole last; ``rows`` are all cells and the verdicts on the whole."""
+def table(
+    rows: pd.DataFrame, dependence: list[dict[str, Any]], rules: Rules, best: dict[tuple[str, str], set[str]]
+) -> list[dict[str, Any]]:
+    """One row per map and part, the whole last; ``rows`` are all cells and the verdicts on the whole.
+
+    ``best``: the verdicts, by map and part, under constants that were searched for to favour one side.
+    """
     says = {part.name: part.says for part in PARTS} | {WHOLE: "all of it"}
     found = []
     for name, mine in rows.groupby("map", sort=False):
@@ -27,14 +33,20 @@ def table(rows: pd.DataFrame, dependence: list[dict[str, Any]], rules: Rules) ->
             group = mine[mine["part"].isin([part, FORGIVEN.get(part)])]
             if len(group):
                 others = [row for row in dependence if row["map"] == name and row["part"] in {*group["part"]}]
-                found.append({"map": name, "part": part, "says": says[part], **_class(group, part, others, rules)})
+                favoured = set().union(*(best.get((str(name), one), set()) for one in group["part"].unique()))
+                judged = _class(group, part, others, rules, favoured)
+                found.append({"map": name, "part": part, "says": says[part], **judged})
     return found
 
 
-def _class(group: pd.DataFrame, part: str, others: list[dict[str, Any]], rules: Rules) -> dict[str, Any]:
+def _class(
+    group: pd.DataFrame, part: str, others: list[dict[str, Any]], rules: Rules, favoured: set[str]
+) -> dict[str, Any]:
     binding = group[group["verdict"] != VOID]
     judged, apart = binding[~binding["apart"].astype(bool)], binding[binding["apart"].astype(bool)]
     moves = _moves(judged, part, others)
+    if (favoured & {HOLDS, FAILS}) - {*judged["verdict"]}:
+        moves.append("best case")
     return {
         "class": _name(judged, moves, rules.classes),
         "why": _why(judged, apart, part),

@@ -45,7 +45,8 @@ def efforts(results: Results) -> Figure:
             ax.plot(one["tried"], one["loss"], color=colour, linewidth=1)
             fill = [colour if feasible else "white" for feasible in one["feasible"]]
             ax.scatter(one["tried"], one["loss"], s=22, c=fill, edgecolor=colour, zorder=3)
-        ax.set(xscale="log", ylim=(0, None), xlabel="candidates tried", ylabel="loss per episode")
+        top = 1.08 * mine["loss"].max()
+        ax.set(xscale="log", ylim=(0, top), xlabel="candidates tried", ylabel="loss per episode")
         ax.set_title(title, fontsize="small")
         style.plain_ticks(ax, sorted(mine["tried"].unique()))
     fills = {"feasible": style.INK, "infeasible": "white"}
