@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 
 from nscmdp import budget
+from nscmdp.algorithms._triple_q import optimistic
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.sampling import sampler_of
+from nscmdp.problem import Problem
 from nscmdp.randomness import stream
 from nscmdp.report import page
 from nscmdp.study import catalogue, layout
@@ -99,6 +101,25 @@ def evaluate(cmdp, policy):
     return float(cmdp.mu0 @ V), float(cmdp.mu0 @ W)
 
 
+def optimistic_start(env, initial, start="optimistic"):
+    """What Q starts from, by step: ``initial`` times the most that V can be where step h can be, or H-h+1 if less.
+
+    To the last bit it is the package's own, as the budgets of :func:`facts` are.
+    """
+    reached = [set(np.flatnonzero(env.mu0))]
+    for h in range(env.H - 1):
+        rows = [anchor.P[h, x, a] for anchor in env.anchors for x in reached[h] for a in range(env.A)]
+        reached.append({int(y) for row in rows for y in np.flatnonzero(row)})
+    values, starts = np.zeros(env.S), []
+    for h in reversed(range(env.H)):
+        values = np.max([(anchor.r[h] + anchor.P[h] @ values).max(axis=1) for anchor in env.anchors], axis=0)
+        most = max(values[x] for x in reached[h])
+        starts.append(min(max(env.H - h, most), initial * most) * (0.4 if start == "below" else 1.0))
+    found = optimistic(Problem.of(env), initial, start)
+    np.testing.assert_allclose(found, starts[::-1], rtol=1e-12)
+    return list(found)
+
+
 def gaps(env, run):
     """The Lagrangian gap of every evaluated episode: V* - V + lambda* (rho - W)."""
     value, _, multiplier = run.optimum.T
@@ -161,7 +182,9 @@ def facts(env):
     """
     B_r, B_g, B_p = budget.variation(env)
     np.testing.assert_allclose((B_r, B_g, B_p), variation_by_definition(env), rtol=1e-9, atol=1e-12)
-    return SimpleNamespace(S=env.S, A=env.A, H=env.H, K=env.episodes, B=max(1.0, B_r + B_g + B_p), B_r=B_r, B_p=B_p)
+    return SimpleNamespace(
+        env=env, S=env.S, A=env.A, H=env.H, K=env.episodes, B=max(1.0, B_r + B_g + B_p), B_r=B_r, B_p=B_p
+    )
 
 
 SUMMARY = {

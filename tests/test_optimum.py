@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from helpers import best, evaluate, random_cmdp, random_path, random_policy
-from nscmdp import environments, optimum
+from nscmdp import algorithms, environments, optimum
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels import induction
+from nscmdp.problem import Problem
 
 FAMILIES = {
     "plain": {},
@@ -236,3 +237,32 @@ def test_a_program_that_highs_finds_difficult_is_infeasible_only_if_no_policy_re
     monkeypatch.setattr(scipy.optimize, "linprog", lambda *_, **__: answer)
     with pytest.raises(error):
         optimum.linear_program(random_cmdp(np.random.default_rng(3), tightness=tightness))
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_no_value_along_a_path_exceeds_its_bound(number):
+    """V_h of the best policy of every episode, at every state that it can be in, by dense induction."""
+    rng = np.random.default_rng([number, 3])
+    env = random_path(rng, [1, 6, 9], H=4, S=5, A=3, sparsity=0.5)
+    bounds = optimum.value_bounds(env)
+    largest = np.zeros(env.H)
+    for k in range(1, env.episodes + 1):
+        model, values, reached = env.at(k), np.zeros(env.S), [env.mu0 > 0]
+        for h in range(env.H - 1):
+            reached.append((model.P[h][reached[h]] > 0).any(axis=(0, 1)))
+        for h in reversed(range(env.H)):
+            values = (model.r[h] + model.P[h] @ values).max(axis=1)
+            largest[h] = max(largest[h], values[reached[h]].max())
+    assert (bounds >= largest - 1e-12).all()
+    assert (bounds <= 1.5 * largest).all()  # and it is not a loose one
+
+
+def test_a_learner_that_would_start_below_v_is_refused_unless_it_says_so():
+    problem = Problem.of(environments.make("menu", 100))
+    for name in ("nonstationary_triple_q", "triple_q", "restart_q_ucb"):
+        with pytest.raises(ValueError, match="starts Q below V"):
+            algorithms.make(name, problem, "scaled", {"initial": 0.9})
+        below = algorithms.make(name, problem, "scaled", {"initial": 1.0}, {"start": "below"})
+        above = algorithms.make(name, problem, "scaled", {"initial": 1.0})
+        low, high = (one.initial if one.initial.ndim == 1 else one.initial[:, 0] for one in (below, above))
+        np.testing.assert_allclose(low, 0.4 * high)

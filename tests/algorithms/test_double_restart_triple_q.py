@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_triple_q import Constants, Listing
 
-from helpers import World, best, evaluate, facts, random_path
+from helpers import World, best, evaluate, facts, optimistic_start, random_path
 from nscmdp import simulate
 from nscmdp.algorithms import double_restart_triple_q
 from nscmdp.algorithms._interface import restart
@@ -51,7 +51,7 @@ class Outer:
 
     def __init__(self, env, setting, factors, variants):
         f = facts(env)
-        default = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 1.0}
+        default = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 4.0}
         c = {**default, "budgets": 1.0, "epoch": 1.0, "rate": 1.0, **factors}
         self.env, self.f, self.c, self.setting, self.variants = env, f, c, setting, variants
         literal = setting == "literal"
@@ -90,15 +90,14 @@ class Outer:
                 initial_q=[H] * H,
                 initial_c=[H] * H,
             )
-        initial = [c["initial"] * (H - h + 1) for h in range(1, H + 1)]
         return Constants(
             L=L or min(max(1, math.floor(c["frame"] * W**0.6 / B ** (2 / 3))), W),
             chi=chi,
             eta=c["eta"] * W**0.2 * B ** (1 / 3),
             eps=(20 / 8 if proof else 1) * c["epsilon"] * B ** (1 / 3) / W**0.2,
             bonus=lambda t: c["bonus"] * H * math.sqrt((chi + 1) / (chi + t)) + 2 * H * c["btilde"] * btilde,
-            initial_q=initial,
-            initial_c=initial,
+            initial_q=optimistic_start(self.env, c["initial"], self.variants.get("start", "optimistic")),
+            initial_c=[H - h + 1 for h in range(1, H + 1)],
         )
 
     def begin_episode(self):
@@ -144,7 +143,7 @@ CASES = [
     ("literal", {}, {"gain": "dual", "arms": "frames", "queue": "carried", "epsilon": "proof"}),
     ("scaled", {"epoch": 1.3}, {}),
     ("scaled", {"budgets": 3.0, "rate": 3.0, "epsilon": 1.0, "btilde": 0.2, "frame": 1.0}, {"btilde": "K"}),
-    ("scaled", {"bonus": 0.05, "eta": 2.0, "initial": 0.8, "frame": 1.5}, {"queue": "reset", "epsilon": "proof"}),
+    ("scaled", {"bonus": 0.05, "eta": 2.0, "initial": 1.3, "frame": 1.5}, {"queue": "reset", "epsilon": "proof"}),
     ("scaled", {"epoch": 2.0, "epsilon": 0.5, "rate": 0.5}, {"arms": "frames", "gain": "dual"}),
 ]
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from helpers import World, evaluate, facts, random_path, variation_by_definition
+from helpers import World, evaluate, facts, optimistic_start, random_path, variation_by_definition
 from nscmdp import environments, simulate
 from nscmdp.algorithms.restart_q_ucb import resets_applied, stage_ends
 from nscmdp.cmdp import CMDP
@@ -27,7 +27,7 @@ def update_times(H, most):
 class Listing:
     def __init__(self, env, setting, factors, local_budgets):
         f = facts(env)
-        c = {"bonus": 0.01, "frame": 1.0, "initial": 1.0, **factors}
+        c = {"bonus": 0.01, "frame": 1.0, "initial": 4.0, **factors}
         Delta, T = f.B_r + f.B_p, f.K * f.H
         D = math.ceil(f.S ** (-1 / 3) * f.A ** (-1 / 3) * Delta ** (2 / 3) * f.H ** (-2 / 3) * T ** (1 / 3))
         length = math.ceil(f.K / max(1, D))
@@ -38,14 +38,15 @@ class Listing:
             "authors": lambda n: 0.05 * math.sqrt(f.H**2 / n),
             "scaled": lambda n: c["bonus"] * f.H / math.sqrt(n),
         }[setting]
-        self.scale = c["initial"] if setting == "scaled" else 1.0
+        remaining = [f.H - h + 1 for h in range(1, f.H + 1)]
+        self.start = np.array(optimistic_start(env, c["initial"]) if setting == "scaled" else remaining, dtype=float)
         self.env, self.world, self.local_budgets = env, World(env, SEED), local_budgets
         self.learner_draws = stream("learner", "restart_q_ucb", SEED)
         self.times = set(update_times(f.H, f.K))
 
     def start_epoch(self):
         H, S, A = self.env.H, self.env.S, self.env.A
-        start = np.array([self.scale * (H - h + 1) for h in range(1, H + 1)])
+        start = self.start
         self.Q = np.repeat(start, S * A).reshape(H, S, A)
         self.V = np.vstack([np.repeat(start, S).reshape(H, S), np.zeros(S)])
         self.N, self.Nc = np.zeros((H, S, A), int), np.zeros((H, S, A), int)
@@ -104,7 +105,7 @@ def grid():
         ("literal", {}),
         ("authors", {}),
         ("scaled", {}),
-        ("scaled", {"bonus": 0.2, "frame": 0.7, "initial": 0.8}),
+        ("scaled", {"bonus": 0.2, "frame": 0.7, "initial": 1.3}),
     ],
 )
 def test_the_learner_does_what_the_listing_says(request, world, setting, factors, local_budgets):
@@ -116,7 +117,7 @@ def test_the_learner_does_what_the_listing_says(request, world, setting, factors
             plain.start_epoch()
         values.append(evaluate(env.at(k), plain.policy()))
         earned.append(plain.play_episode())
-        lowered |= bool((plain.Q[0] < plain.scale * env.H).any())
+        lowered |= bool((plain.Q[0] < plain.start[0]).any())
     run = simulate.run(
         env, "restart_q_ucb", setting, SEED, factors=factors, variants={"local_budgets": local_budgets}, solve=False
     )
@@ -234,7 +235,7 @@ class Freedman(Listing):
         ("literal", {}),
         ("authors", {}),
         ("scaled", {"frame": 2.5}),
-        ("scaled", {"bonus": 1e-4, "frame": 2.5, "reference": 3.3, "initial": 0.9}),
+        ("scaled", {"bonus": 1e-4, "frame": 2.5, "reference": 3.3, "initial": 1.5}),
     ],
 )
 def test_the_freedman_bonus_does_what_its_listing_says(small, setting, factors, local_budgets):

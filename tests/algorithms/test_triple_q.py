@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from helpers import World, evaluate, facts, random_path
+from helpers import World, evaluate, facts, optimistic_start, random_path
 from nscmdp import algorithms, environments, simulate
 from nscmdp.algorithms._triple_q import hoeffding, iota, resets_applied
 from nscmdp.kernels import induction
@@ -43,7 +43,7 @@ def iota_of(f):
     return 128 * np.log(np.sqrt(2 * f.S * f.A * f.H) * f.K)
 
 
-def algorithm_1(f, setting, factors):
+def algorithm_1(f, setting, factors, start="optimistic"):
     """The constants of SPEC 1b; [NB]'s of SPEC 1 on the paper's scale of rewards; the printed powers with factors."""
     K, B, H = f.K, f.B, f.H
     chi = K**0.2
@@ -60,21 +60,22 @@ def algorithm_1(f, setting, factors):
         )
     if setting == "authors":
         return notebook(f, whole(K**0.6 / B ** (2 / 3), K), B ** (1 / 3))
-    c = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 1.0, **factors}
+    c = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 4.0, **factors}
     btilde = c["btilde"] * B ** (1 / 3) * K**-0.4
-    initial = [c["initial"] * (H - h + 1) for h in range(1, H + 1)]
+    initial_q = optimistic_start(f.env, c["initial"], start)
+    initial_c = [H - h + 1 for h in range(1, H + 1)]
     return Constants(
         L=whole(c["frame"] * K**0.6 / B ** (2 / 3), K),
         chi=chi,
         eta=c["eta"] * K**0.2 * B ** (1 / 3),
         eps=c["epsilon"] * B ** (1 / 3) / K**0.2,
         bonus=lambda t: c["bonus"] * H * math.sqrt((chi + 1) / (chi + t)) + 2 * H * btilde,
-        initial_q=initial,
-        initial_c=initial,
+        initial_q=initial_q,
+        initial_c=initial_c,
     )
 
 
-def triple_q(f, setting, factors):
+def triple_q(f, setting, factors, start="optimistic"):
     """The constants of SPEC 1, with the frame end that adds a bump and puts back what is too high."""
     K, H = f.K, f.H
     chi = K**0.2
@@ -97,8 +98,9 @@ def triple_q(f, setting, factors):
         constants.put_back = lambda q, c, h: q > 850 / 100 * H / 25 or c > H
         constants.backup = "taken"
         return constants
-    c = {"bonus": 0.0013, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 1.0, "bump": 0.01, **factors}
-    initial = [c["initial"] * (H - h + 1) for h in range(1, H + 1)]
+    c = {"bonus": 0.0013, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 4.0, "bump": 0.01, **factors}
+    initial_q = optimistic_start(f.env, c["initial"], start)
+    initial_c = [H - h + 1 for h in range(1, H + 1)]
     eta = c["eta"] * K**0.2
     return Constants(
         L=whole(c["frame"] * K**0.6, K),
@@ -106,11 +108,11 @@ def triple_q(f, setting, factors):
         eta=eta,
         eps=c["epsilon"] / K**0.2,
         bonus=lambda t: c["bonus"] * H * math.sqrt((chi + 1) / (chi + t)),
-        initial_q=initial,
-        initial_c=initial,
+        initial_q=initial_q,
+        initial_c=initial_c,
         frame_end="bump",
         bump=c["bump"] * H / eta,
-        put_back=lambda q, u, h: q >= initial[h] or u >= initial[h],
+        put_back=lambda q, u, h: q >= initial_q[h] or u >= initial_c[h],
     )
 
 
@@ -231,7 +233,8 @@ CASES = [
     ("nonstationary_triple_q", "scaled", {"frame": 1.5}, {"values": "kept"}),
     ("nonstationary_triple_q", "scaled", {}, {}),
     ("nonstationary_triple_q", "scaled", {"bonus": 0.1, "btilde": 0.3, "epsilon": 1.0, "eta": 2.0, "frame": 2.5}, {}),
-    ("nonstationary_triple_q", "scaled", {"initial": 0.7}, {"cbar": "before", "reset": "counts"}),
+    ("nonstationary_triple_q", "scaled", {"initial": 1.2}, {"cbar": "before", "reset": "counts"}),
+    ("nonstationary_triple_q", "scaled", {"initial": 0.7}, {"start": "below"}),
     ("triple_q", "literal", {}, {}),
     ("triple_q", "literal", {}, {"cbar": "before"}),
     ("triple_q", "authors", {}, {}),
@@ -252,7 +255,7 @@ def grid():
 
 
 def reading(env, algorithm, setting, factors, variants):
-    constants = CONSTANTS[algorithm](facts(env), setting, factors)
+    constants = CONSTANTS[algorithm](facts(env), setting, factors, variants.get("start", "optimistic"))
     for key in {"cbar", "backup", "values"} & variants.keys():
         setattr(constants, key, variants[key])
     if "reset" in variants:
@@ -335,7 +338,7 @@ def test_the_literal_learner_of_the_paper_has_its_constants():
 
 
 def test_triple_q_does_not_know_the_budget():
-    problem = paper_problem()
+    problem = Problem.of(environments.make("grid_world", 80_000))
     tame = problem._replace(reward_budget=0.0, utility_budget=0.0, transition_budget=0.0)
     for setting in ("literal", "authors", "scaled"):
         ours, theirs = (algorithms.make("triple_q", p, setting) for p in (problem, tame))

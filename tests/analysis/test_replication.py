@@ -101,6 +101,9 @@ def test_means_weigh_episodes():
     assert (second["reward"], second["cost"], second["gap"]) == (1.0, 0.0, 1.0)
 
 
+PLAIN = {"no_btilde": False, "start": "optimistic"}
+
+
 def crossing(seeds=(0, 1), setting="tuned"):
     """All crossings of Algorithm 1: a bump adds 2 to the reward, Triple-Q's eta takes 1 from the cost."""
     rows = []
@@ -108,7 +111,7 @@ def crossing(seeds=(0, 1), setting="tuned"):
         chosen = dict(zip(replication.CROSSED, levels, strict=True))
         reward = 2.0 * (chosen["reset"] == "bump")
         cost = -1.0 * (chosen["eta"] == "triple_q")
-        facts = {"algorithm": replication.FIRST, "setting": setting, "no_btilde": False, "start": "optimistic", **chosen}
+        facts = {"algorithm": replication.FIRST, "setting": setting, **PLAIN, **chosen}
         name = ",".join((setting, *levels))
         rows += [
             {**facts, "learner": name, "seed": seed, "reward": reward + seed, "cost": cost + seed} for seed in seeds

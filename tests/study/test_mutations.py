@@ -161,10 +161,13 @@ def another_environment(rng, raw):
 
 def other_effort(rng, raw):
     raw["effort"] = {
-        "candidates": rng.choice([1, 3]),
+        "population": 4,
+        "generations": rng.choice([1, 5]),
+        "searches": rng.choice([1, 2]),
         "seeds": rng.choice([1, 2]),
-        "screening_seeds": 1,
-        "finalists": 1,
+        "pool": rng.choice([1, 2]),
+        "selection_seeds": rng.choice([1, 2]),
+        "finalists": rng.choice([1, 2]),
     }
 
 
@@ -231,12 +234,17 @@ def runnable(role, number):
     rng = random.Random(f"{role} {number}")
     others = [small(other) for other in rng.sample(list(catalogue.ROLES), rng.choice([0, 1])) if other != role]
     raw = {**copy.deepcopy(TINY), "shown": TINY["shown"][: rng.choice([0, 0, 1])]}
-    raw["experiments"] = [small(role), *others]
+    beside = [small("grid_world")] if role == "alternatives" else []  # whose cases they share
+    raw["experiments"] = [
+        small(role),
+        *beside,
+        *(other for other in others if other["role"] != "grid_world" or not beside),
+    ]
     raw["tunings"][0] |= {"episodes": 60, "evaluate_every": 3}
     for _ in range(rng.choice([1, 2, 3])):
         rng.choice(SENSIBLE)(rng, raw)
     if not any("tuning" in one for one in raw["experiments"]):
-        raw["tunings"] = []
+        raw["tunings"], raw["best_cases"] = [], []
     return raw
 
 
