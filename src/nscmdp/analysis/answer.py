@@ -10,6 +10,7 @@ import pandas as pd
 
 from nscmdp.analysis import deviations, tables
 from nscmdp.analysis.claims.alternatives import KINDS
+from nscmdp.analysis.comparison import CONSTANTS
 from nscmdp.runs import files
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
@@ -17,7 +18,7 @@ from nscmdp.study.plan import Plan
 BEGIN, END = "<!-- made by `make readme` from docs/answer.json -->\n", "<!-- end -->\n"
 EXPONENTS = {"nonstationary_triple_q": ("Algorithm 1", "4/5"), "double_restart_triple_q": ("Algorithm 2", "8/9")}
 THEOREMS = {"nonstationary_triple_q": "Theorem 1", "double_restart_triple_q": "Theorem 2"}
-FACTORS = {("tuned", "each"): "tuned at each K", ("tuned", "once"): "tuned once", ("scaled", "once"): "defaults"}
+FACTORS = {**CONSTANTS, ("scaled", "once"): CONSTANTS["scaled", ""]}
 TALLIES = ("forgiving", "mean_of_trials", "forgiving_mean_of_trials")
 SLOPES = [f"{quantity}_slope_K{end}" for quantity in ("gap", "regret") for end in ("", "_low", "_high")]
 

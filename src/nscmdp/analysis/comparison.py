@@ -18,7 +18,12 @@ from nscmdp.study.plan import Plan
 
 MEASURED = ("gap", "regret")
 ENDS = ("", "_low", "_high")
-CONSTANTS = {("tuned", "each"): "tuned at each K", ("tuned", "once"): "tuned once", ("scaled", ""): "defaults"}
+CONSTANTS = {
+    ("tuned", "each"): "tuned at each K",
+    ("tuned", "each by regret"): "tuned at each K, by regret",
+    ("tuned", "once"): "tuned once",
+    ("scaled", ""): "defaults",
+}
 
 
 class Study:
@@ -57,9 +62,12 @@ class Study:
         return int(budgets[budgets == budgets.max()].index.max())
 
     def tuned_at(self, learner: str) -> str:
-        """Tuned at "each" K, "once", or, where a learner is not tuned, ""."""
+        """Tuned at "each" K, "once", by another rule than the main one, or, where a learner is not tuned, ""."""
         spec = self.learners[learner]
-        return spec.get("tuned_at", "once") if spec["setting"] == TUNED else ""
+        if spec["setting"] != TUNED:
+            return ""
+        choice = spec.get("choice", "main")
+        return spec.get("tuned_at", "once") + (f" by {choice}" if choice != "main" else "")
 
     def constants(self, learner: str) -> str:
         """In words."""
@@ -160,7 +168,7 @@ def rows(study: Study | None, linear: Study | None) -> pd.DataFrame:
 
 def plain(study: Study, algorithm: str) -> list[str]:
     """The learners of an algorithm that run with one of its settings as it is: tuned ones first, literal ones last."""
-    wanted = [f"{TUNED}_each", TUNED, *reversed(algorithms.module(algorithm).SETTINGS)]
+    wanted = [f"{TUNED}_each", f"{TUNED}_each_by_regret", TUNED, *reversed(algorithms.module(algorithm).SETTINGS)]
     return [name for name in (f"{algorithm}.{setting}" for setting in wanted) if name in study.learners]
 
 

@@ -16,7 +16,14 @@ from nscmdp.report import style
 from nscmdp.report.results import Results, needs
 
 ASSUMED = {"all": "all constants", "frame": "frame length alone"}
-KINDS = ("tuned at each K", "tuned once", "literal", "defaults", "authors")  # of constants: solid, dashed, dotted ...
+KINDS = (
+    "tuned at each K",
+    "tuned once",
+    "literal",
+    "defaults",
+    "tuned at each K, by regret",
+    "authors",
+)  # of constants: solid, dashed, dotted ...
 GUIDES = {"0.8": 0.8, "1": 1.0}  # exponents in K: Theorem 1's, and that of no learning
 BOUNDS = ["theorem_from_K", "regret_bound", "bound_slope_K", "trivial_bound", "why_no_bound"]
 
