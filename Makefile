@@ -65,7 +65,7 @@ readme: setup  ## put the answer of the results at hand into the README, and wha
 	cp results/figures/claims.png docs/claims.png
 	$(IN_VENV) nscmdp readme docs/answer.json
 
-search: setup  ## the deep searches again, into workflow/searches: about 90 minutes on two cores; resumable
+search: setup  ## the deep searches again, into workflow/searches: about 100 minutes on two cores; resumable
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml $(ARGS)
 	$(IN_VENV) nscmdp record searched --output workflow/searches
 

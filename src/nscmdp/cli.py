@@ -94,19 +94,16 @@ def _parser() -> argparse.ArgumentParser:
 
     job("optimum", _optimum, "solve the optima of an environment")
 
-    sub = job("search", _search, "search for an algorithm's factors")
-    sub.add_argument("--optima", type=Path, required=True, help="of the environment")
-    sub.add_argument("--progress", type=Path, required=True, help="where a search that was cut short goes on from")
-    sub.add_argument("--start", type=Path, nargs="?", help="the tuning from whose choice the search begins")
-
+    search = job("search", _search, "search for an algorithm's factors")
     sub = job("tune", _tune, "choose an algorithm's factors among what its searches found")
     sub.add_argument("--optima", type=Path, required=True, help="of the environment")
     sub.add_argument("--searches", type=Path, nargs="*", default=[], help="none: those that are recorded")
 
-    sub = job("best_case", _best_case, "search for a best case for the paper, or draw the region where it lies")
-    sub.add_argument("--optima", type=Path, required=True, help="of the environment")
-    sub.add_argument("--progress", type=Path, required=True, help="where a search that was cut short goes on from")
-    sub.add_argument("--start", type=Path, nargs="?", help="the tuning from whose choice the search begins")
+    best_case = job("best_case", _best_case, "search for a best case for the paper, or draw the region where it lies")
+    for sub in (search, best_case):
+        sub.add_argument("--optima", type=Path, required=True, help="of the environment")
+        sub.add_argument("--progress", type=Path, required=True, help="where a search that was cut short goes on from")
+        sub.add_argument("--start", type=Path, nargs="?", help="the tuning from whose choice the search begins")
 
     sub = job("confirm", _confirm, "score on fresh seeds what the search for a best case found")
     sub.add_argument("--optima", type=Path, required=True, help="of the environment")

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,17 +26,6 @@ MENU = {"name": "menu", "options": {}}
 GRID = {"name": "grid_world", "options": {"map": "6x6", "horizon": 15, "limit": 2.0}}
 FIRST, SECOND = "nonstationary_triple_q", "triple_q"
 OWN = {factor: levels[0] for factor, levels in CROSSED.items()} | {"no_btilde": False, "start": "optimistic"}
-
-
-@pytest.fixture(autouse=True)
-def rendered():
-    """What a test has drawn can also be painted, without a complaint."""
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for number in plt.get_fignums():
-            plt.figure(number).canvas.draw()
-    plt.close("all")
 
 
 def learner(algorithm=FIRST, setting="tuned", value=1.0, cost=1.0, **spec):

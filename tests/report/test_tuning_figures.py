@@ -1,27 +1,13 @@
 """Drawings and tables of the tuning, from tables of known content."""
 
 import json
-import warnings
 
-import matplotlib.pyplot as plt
 import pandas as pd
-import pytest
 
 from nscmdp.report.figures import tuning
 from nscmdp.report.results import Results
 
 FIRST, SECOND = "nonstationary_triple_q", "triple_q"
-
-
-@pytest.fixture(autouse=True)
-def rendered():
-    """What a test has drawn can also be painted, without a complaint."""
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for number in plt.get_fignums():
-            plt.figure(number).canvas.draw()
-    plt.close("all")
 
 
 def results(folder, searches=2, recorded=True, feasible=True):

@@ -216,7 +216,7 @@ def draw_region(
 ) -> None:
     """Score low-discrepancy points of all admissible constants, on the same seeds."""
     began, drawn = time.monotonic(), region_points(len(space.names), spec["points"])
-    draw = searching.Search(spec["effort"], space, objective, _noted(progress, spec))
+    draw = searching.Search(spec["effort"], space, objective, searching.noted(progress, spec))
     for number, point in enumerate(drawn, start=1):
         draw.score(REGION, 0, number - 1, json.dumps(space.factors(point)), draw.seeds(0))
         if number % BLOCK == 0:
@@ -227,18 +227,7 @@ def draw_region(
 
 
 def region_points(dimension: int, points: int) -> Array:
-    from scipy.stats import qmc
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # any number will do, not only powers of 2
-        return qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng([0, 11])).random(points)
-
-
-def _noted(progress: Path, spec: dict[str, Any]) -> pd.DataFrame | None:
-    try:
-        return files.read_expected(progress, files.provenance(spec)).to_pandas()
-    except files.Damaged:
-        return None
+    return searching.sobol(dimension, points, [0, 11])
 
 
 def candidates(file: Path, question: Question) -> pd.DataFrame:

@@ -84,20 +84,26 @@ class Space:
         return [name for name, at in zip(self.names, point, strict=True) if not near < at < 1 - near]
 
 
+def sobol(dimension: int, number: int, seed: list[int]) -> Array:
+    """A low-discrepancy draw from the unit cube, scrambled by ``seed``."""
+    from scipy.stats import qmc  # slow to import, and few jobs need it
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # any number will do, not only powers of 2
+        return qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng(seed)).random(number)
+
+
 def evolve(
     dimension: int, effort: dict[str, Any], search: int, rank: Callable[[int, Array], list[int]], start: Array | None
 ) -> Iterator[tuple[int, Array]]:
     """Try generations of points; ``rank`` orders them, the best first. Yields each one's number and the mean so far."""
-    from cmaes import CMA  # neither is needed by any other job
-    from scipy.stats import qmc
+    from cmaes import CMA  # which no other job needs
 
     size = effort["population"]
     generations, spread = effort["generations"], 0
     if start is None:
         spread = min(SPREAD, generations)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # any number will do, not only powers of 2
-            drawn = qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng([search, 7])).random(spread * size)
+        drawn = sobol(dimension, spread * size, [search, 7])
         best = drawn[rank(0, drawn)[0]]
         yield spread, best
     else:
@@ -179,7 +185,7 @@ def run(
 ) -> None:
     """Search, and write all that was tried. What an earlier attempt noted in ``progress`` is not computed again."""
     effort, began, since = spec["effort"], time.monotonic(), 0
-    search = Search(effort, space, objective, _noted(progress, spec))
+    search = Search(effort, space, objective, noted(progress, spec))
     if start is not None:
         search.enter_point(0, start)
     asked = levels(effort["generations"], SPREAD if start is None else 1)
@@ -211,7 +217,8 @@ def space_of(spec: dict[str, Any]) -> Space:
     return Space(algorithms.ranges(spec["algorithm"], problem, spec["frames"]))
 
 
-def _noted(progress: Path, spec: dict[str, Any]) -> pd.DataFrame | None:
+def noted(progress: Path, spec: dict[str, Any]) -> pd.DataFrame | None:
+    """The rows of an earlier attempt at the same search."""
     try:
         return files.read_expected(progress, files.provenance(spec)).to_pandas()
     except files.Damaged:
