@@ -14,7 +14,7 @@ STEPS = {
     "environments": ("analysis.description", "tabulate the environments that are to be shown"),
     "comparison": ("analysis.comparison", "make the comparison table"),
     "timing": ("analysis.timing", "gather from the logs how long episodes took"),
-    "claims": ("analysis.claims", "judge the paper's claims"),
+    "claims": ("analysis.claims.simulation", "judge the paper's claims"),
     "answer": ("analysis.answer", "gather the numbers behind the answer"),
     "deviations": ("analysis.deviations", "write the ledger of deviations with the effects of its switches"),
     "page": ("report.page", "write the page that shows the results"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nscmdp.analysis import best_case, best_cases
-from nscmdp.analysis.claims import parts, rules
+from nscmdp.analysis.claims.simulation import parts, rules
 from nscmdp.report.figures import replication
 from nscmdp.report.results import Results
 from nscmdp.runs import files, integrity, optima, records_of_searches, scoring, tuning

@@ -4,8 +4,9 @@ import itertools
 
 import pandas as pd
 
-from nscmdp.analysis import claims, replication
-from nscmdp.analysis.claims.parts import together
+from nscmdp.analysis import replication
+from nscmdp.analysis.claims import simulation as claims
+from nscmdp.analysis.claims.simulation.parts import together
 
 PLACE = {"experiment": "one", "reading": "default", "budget": "default", "episodes": 100}
 READING = {"map": "6x6", "cost drift": "off", "location": "reached", "switch": "none"}

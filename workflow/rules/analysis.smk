@@ -104,7 +104,7 @@ use rule tuned as claims with:
     log:
         at("logs/claims.log"),
     params:
-        **step("claims", "analysis.claims"),
+        **step("claims", "analysis.claims.simulation"),
     message:
         "Judging the claims"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from nscmdp.analysis import deviations, tables
-from nscmdp.analysis.claims.alternatives import KINDS
+from nscmdp.analysis.claims.simulation.alternatives import KINDS
 from nscmdp.analysis.comparison import CONSTANTS
 from nscmdp.runs import files
 from nscmdp.study import layout

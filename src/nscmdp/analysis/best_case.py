@@ -32,9 +32,9 @@ import pandas as pd
 import pyarrow as pa
 
 from nscmdp import algorithms, simulate
-from nscmdp.analysis.claims import parts
-from nscmdp.analysis.claims.parts import ASKS, FIRST, PARTS, WHOLE, Part, Seed
-from nscmdp.analysis.claims.rules import At
+from nscmdp.analysis.claims.simulation import parts
+from nscmdp.analysis.claims.simulation.parts import ASKS, FIRST, PARTS, WHOLE, Part, Seed
+from nscmdp.analysis.claims.simulation.rules import At
 from nscmdp.analysis.tables import LAST
 from nscmdp.metrics import Array
 from nscmdp.problem import DoesNotFit

@@ -13,7 +13,7 @@ import pandas as pd
 
 from nscmdp import __version__, algorithms
 from nscmdp.analysis.best_case import QUESTIONS, Question, candidates, margin
-from nscmdp.analysis.claims.parts import HOLDS, Part, clopper_pearson, together, verdict
+from nscmdp.analysis.claims.simulation.parts import HOLDS, Part, clopper_pearson, together, verdict
 from nscmdp.analysis.tables import write_csv
 from nscmdp.runs import files, integrity, records_of_searches, tuning
 from nscmdp.runs import search as searching

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from nscmdp import algorithms, metrics
-from nscmdp.analysis import claims, tables
+from nscmdp.analysis import tables
+from nscmdp.analysis.claims import simulation as claims
 from nscmdp.analysis.statistics import mean_interval
 
 ANSWERS = (claims.HOLDS, claims.MIXED, claims.FAILS)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from nscmdp import algorithms
-from nscmdp.analysis.claims import rules
+from nscmdp.analysis.claims.simulation import rules
 from nscmdp.analysis.tables import write_csv
 from nscmdp.runs import integrity, scoring, tuning
 from nscmdp.study import layout

@@ -22,7 +22,7 @@ from nscmdp.study.config import TUNED, BestCase, Config, Experiment, Tuning, Una
 
 DEFAULT = "default"  # the reading, or the budget, of an environment as it stands
 CLAIMS = Path("workflow/claims.yaml")  # where the thresholds of verdicts stand
-MARGINS = ("runs.search", "runs.scoring", "analysis.best_case", "analysis.claims.parts")  # what a best case is found by
+MARGINS = ("runs.search", "runs.scoring", "analysis.best_case", "analysis.claims.simulation.parts")  # what a best case is found by
 
 
 @dataclass(frozen=True)

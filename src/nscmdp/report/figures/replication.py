@@ -14,8 +14,8 @@ from matplotlib.patches import Patch, Rectangle
 from pandas.io.formats.style import Styler
 
 from nscmdp.analysis import replication
-from nscmdp.analysis.claims import CASE, FAILS, FORGIVING, HOLDS, MIXED, VOID, WHOLE
-from nscmdp.analysis.claims.alternatives import KINDS
+from nscmdp.analysis.claims.simulation import CASE, FAILS, FORGIVING, HOLDS, MIXED, VOID, WHOLE
+from nscmdp.analysis.claims.simulation.alternatives import KINDS
 from nscmdp.analysis.replication import CROSSED, Control
 from nscmdp.analysis.statistics import mean_interval
 from nscmdp.report import style

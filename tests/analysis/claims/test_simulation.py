@@ -10,8 +10,8 @@ import pytest
 import yaml
 from scipy import stats
 
-from nscmdp.analysis import claims
-from nscmdp.analysis.claims import alternatives, cells, classes, parts, rules
+from nscmdp.analysis.claims import simulation as claims
+from nscmdp.analysis.claims.simulation import alternatives, cells, classes, parts, rules
 from nscmdp.runs import files
 from nscmdp.study import plan
 from shipped import ROOT

@@ -12,10 +12,10 @@ import pandas as pd
 
 from nscmdp import algorithms
 from nscmdp.analysis import tables
-from nscmdp.analysis.claims import cells as verdicts
-from nscmdp.analysis.claims.cells import CASE
-from nscmdp.analysis.claims.parts import FAILS, HOLDS
-from nscmdp.analysis.claims.rules import Rules
+from nscmdp.analysis.claims.simulation import cells as verdicts
+from nscmdp.analysis.claims.simulation.cells import CASE
+from nscmdp.analysis.claims.simulation.parts import FAILS, HOLDS
+from nscmdp.analysis.claims.simulation.rules import Rules
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
 

@@ -24,7 +24,7 @@ import pandas as pd
 from scipy import stats
 
 from nscmdp import metrics
-from nscmdp.analysis.claims.rules import At
+from nscmdp.analysis.claims.simulation.rules import At
 from nscmdp.analysis.tables import LAST
 
 HOLDS, FAILS, MIXED, VOID = "holds", "does not hold", "mixed", "void"

@@ -8,7 +8,7 @@ import pandas as pd
 
 from nscmdp import algorithms, metrics
 from nscmdp.analysis import tables
-from nscmdp.analysis.claims.parts import (
+from nscmdp.analysis.claims.simulation.parts import (
     ASKS,
     FAILS,
     HOLDS,
@@ -23,7 +23,7 @@ from nscmdp.analysis.claims.parts import (
     together,
     verdict,
 )
-from nscmdp.analysis.claims.rules import At, Rules
+from nscmdp.analysis.claims.simulation.rules import At, Rules
 from nscmdp.runs import files
 from nscmdp.study import layout
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from nscmdp.analysis.claims.alternatives import KINDS
-from nscmdp.analysis.claims.cells import CASE
-from nscmdp.analysis.claims.parts import FAILS, FORGIVING, HOLDS, PARTS, VOID, WHOLE
-from nscmdp.analysis.claims.rules import Classes, Rules
+from nscmdp.analysis.claims.simulation.alternatives import KINDS
+from nscmdp.analysis.claims.simulation.cells import CASE
+from nscmdp.analysis.claims.simulation.parts import FAILS, FORGIVING, HOLDS, PARTS, VOID, WHOLE
+from nscmdp.analysis.claims.simulation.rules import Classes, Rules
 
 CONSTANTS = {"literal": "the printed constants", "authors": "the authors' constants", "tuned": "tuned constants"}
 FORGIVEN = {"C20b": "C20b forgiving", WHOLE: FORGIVING}  # "quickly" in its second reading
