@@ -117,7 +117,8 @@ class Planted(best_case.Margins):
 def test_the_search_finds_a_planted_best_case(tmp_path):
     spec = {"effort": EFFORT, "search": 0}
     output = tmp_path / "found.parquet"
-    searching.run(spec, output, tmp_path / "progress.parquet", SPACE, Planted(), SPACE.point({"eta": 0.1, "frame": 10}))
+    away = SPACE.point({"eta": 0.1, "frame": 10})
+    searching.run(spec, output, tmp_path / "progress.parquet", SPACE, Planted(), [away])
     found = best_case.candidates(output, best_case.QUESTIONS["own"])
     best = json.loads(found["factors"].iloc[0])
     assert best["eta"] == pytest.approx(3, rel=0.25)
@@ -219,11 +220,11 @@ def make(planned, folder):
         searches = [folder / name for name in planned.searched_by(*keys)]
         tuning.tune(planned.tuning_spec(*keys), solved, folder / file, searches)
     for *keys, file in planned.best_case_files():
-        start = [folder / name for name in planned.best_case_start(*keys)]
-        best_case.search(planned.best_case_spec(*keys), solved, folder / file, progress, *start)
+        start, own = [folder / name for name in planned.best_case_start(*keys)], folder / layout.optima(keys[0])
+        best_case.search(planned.best_case_spec(*keys), own, folder / file, progress, *start)
     for *keys, file in planned.confirmation_files():
         searches, tuned = (
-            [folder / name for name in found(*keys)] for found in (planned.best_case_search, planned.baselines_beside)
+            [folder / name for name in found(*keys)] for found in (planned.best_case_search, planned.choices_beside)
         )
         fresh = folder / layout.optima(keys[0])
         best_case.confirm(planned.confirmation_spec(*keys), fresh, folder / file, searches, tuned)
@@ -260,7 +261,8 @@ def test_every_question_is_searched_confirmed_and_tabulated(study):
 
 def test_baselines_stand_at_their_own_choices_or_at_the_shared_constants(study):
     planned, folder = study
-    rows = best_cases.confirmed(planned, folder)
+    every = best_cases.confirmed(planned, folder)
+    rows = every[every["candidate"] == best_case.SEARCHED]
     factors = {keys: json.loads(mine["factors"].iloc[0]) for keys, mine in rows.groupby(["question", "algorithm"])}
     for name in LEARNERS[1:]:
         assert factors["own", name] == tuning.main_choice(folder / layout.tuning("choice", name, 200))
@@ -268,6 +270,29 @@ def test_baselines_stand_at_their_own_choices_or_at_the_shared_constants(study):
         assert factors["shared", name] == best_case.shared_factors(name, first)
         assert factors["shared", name].items() <= first.items()
         assert (name, name) in factors
+
+
+def test_the_tuned_choice_is_confirmed_beside_what_the_search_found(study):
+    """Of the two, the table has the one with which more fresh seeds agree to all that the search is for."""
+    planned, folder = study
+    rows = best_cases.confirmed(planned, folder)
+    table = pd.read_csv(folder / layout.table("best_cases.csv"))
+    for question, searched in QUESTIONS.items():
+        mine = rows[(rows["question"] == question) & rows["part"].isin(best_case.QUESTIONS[question].decides)]
+        chosen = mine[(mine["candidate"] == best_case.CHOICE) & (mine["algorithm"] == searched)]
+        choice = tuning.main_choice(folder / layout.tuning("choice", searched, 200))
+        assert [json.loads(text) for text in chosen["factors"].unique()] == [choice]
+        held = mine.groupby(["candidate", "seed"])["distance"].min().ge(0).groupby("candidate").sum()
+        shown = table[table["question"] == question].iloc[0]
+        assert held[shown["candidate"]] == held.max()
+        assert (shown["search_agree"], shown["tuned_choice_agree"]) == (held["search"], held["tuned choice"])
+
+
+def test_best_cases_are_searched_at_the_resolution_they_are_confirmed_at():
+    planned = plan.make(configuration({"evaluate_every": 2}))
+    for question in (*QUESTIONS, REGION):
+        assert planned.best_case_spec("best", question)["evaluate_every"] == 2
+    assert {*planned.config.effort.seed_list} <= {*planned.optimum_spec("best")["seeds"]}
 
 
 def test_seeds_of_searches_and_confirmations_are_apart(study):
@@ -320,7 +345,7 @@ def test_without_a_record_the_plan_says_what_makes_it(tmp_path):
 
 def test_a_region_that_was_cut_short_goes_on(study, tmp_path, monkeypatch):
     planned, folder = study
-    spec, solved = planned.best_case_spec("best", REGION), folder / layout.optima("choice")
+    spec, solved = planned.best_case_spec("best", REGION), folder / layout.optima("best")
     whole = files.read(folder / layout.best_case("best", REGION))[0]
     files.write(tmp_path / "progress.parquet", whole.slice(0, 4), files.provenance(spec))
     scored, plain = [], best_case.Margins.score

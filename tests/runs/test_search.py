@@ -91,19 +91,33 @@ def test_seeds_of_search_and_selection_are_apart_and_generations_change_theirs(t
 def test_the_selection_is_entered_each_time_the_effort_has_doubled(tmp_path):
     rows = searched(tmp_path, "levels")
     assert sorted(rows.loc[rows["stage"] == "selection", "generation"].unique()) == [4, 8, 16, 24]
-    assert search.levels(32, 4) == [4, 8, 16, 32]
-    assert search.levels(8, 1) == [1, 2, 4, 8]
-    assert search.levels(3, 4) == [3]
+    assert search.levels(32, drawn=True) == [4, 8, 16, 32]
+    assert search.levels(8, drawn=False) == [1, 2, 4, 8]
+    assert search.levels(3, drawn=True) == [3]
 
 
 def test_a_given_start_is_among_what_is_selected(tmp_path):
     objective = Planted()
     start = objective.space.point(PLANTED)
     output = tmp_path / "started.parquet"
-    search.run(SPEC, output, tmp_path / "progress", objective.space, objective, start)
+    search.run(SPEC, output, tmp_path / "progress", objective.space, objective, [start])
     rows = files.read(output)[0].to_pandas()
     selected = rows.loc[(rows["stage"] == "selection") & (rows["generation"] == 0), "factors"]
     assert json.loads(selected.iloc[0]) == PLANTED
+
+
+def test_a_search_from_two_starts_shares_its_generations_between_them(tmp_path):
+    objective, output = Planted(), tmp_path / "two.parquet"
+    start = objective.space.point(PLANTED)
+    search.run(SPEC, output, tmp_path / "progress", objective.space, objective, [start, None])
+    rows = files.read(output)[0].to_pandas()
+    tried = rows[rows["stage"] == "search"]
+    assert len(tried) == EFFORT["population"] * EFFORT["generations"] * EFFORT["seeds"]
+    drawn = tried[tried["generation"] == EFFORT["generations"] // 2]  # where the second one begins: with Sobol points
+    assert drawn["candidate"].nunique() == search.SPREAD * EFFORT["population"]
+    alone = searched(tmp_path, "alone")
+    first = alone[(alone["stage"] == "search") & (alone["generation"] == 0)]
+    assert [*drawn["factors"].unique()] == [*first["factors"].unique()]
 
 
 def configuration(names, environment=None, episodes=64, **changes):

@@ -13,7 +13,7 @@ wildcard_constraints:
 rule best_case:
     """A search, or the draw of a region. Cut short, it goes on from what it noted in its folder of logs."""
     input:
-        optima=lambda w: at(layout.optima(plan.best_case(w.best_case).tuning)),
+        optima=at(layout.optima("{best_case}")),
         start=lambda w: at(*plan.best_case_start(w.best_case, w.question)),
     output:
         at(BEST_CASE),
@@ -37,11 +37,11 @@ rule best_case:
 
 
 rule confirm:
-    """The best candidate, and baselines at their own tuned choices, on seeds that nothing else uses."""
+    """The best candidate and the tuned choice, baselines beside them, on seeds that nothing else uses."""
     input:
         optima=at(layout.optima("{best_case}")),
         searches=lambda w: at(*plan.best_case_search(w.best_case, w.question)),
-        tuned=lambda w: at(*plan.baselines_beside(w.best_case, w.question)),
+        tuned=lambda w: at(*plan.choices_beside(w.best_case, w.question)),
     output:
         at(CONFIRMATION),
     log:

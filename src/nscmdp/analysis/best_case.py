@@ -45,8 +45,10 @@ from nscmdp.study.catalogue import REGION
 LEAST = 0.01  # a standard deviation counts as at least so much: seeds that agree to a percent are equally sure
 BLOCK = 64  # points of the region between two notes of progress
 BOTH = "both"
+SEARCHED, CHOICE = "search", "tuned choice"  # candidates that are confirmed: the search's best, and what tuning chose
 CONFIRMED = pa.schema(
     {
+        "candidate": pa.string(),
         "part": pa.string(),
         "algorithm": pa.string(),
         "factors": pa.string(),
@@ -201,14 +203,14 @@ def margins(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 
 def search(spec: dict[str, Any], solved: Path, output: Path, progress: Path, start: Path | None = None) -> None:
-    """Search for a best case, from the choice of a tuning on; or draw its region."""
+    """Search for a best case, from the choice of a tuning and from anywhere; or draw its region."""
     warnings.simplefilter("ignore", DoesNotFit)
     space, objective = searching.space_of(spec), Margins(spec, solved)
     if spec["question"] == REGION:
         draw_region(spec, output, progress, space, objective)
     else:
-        begun = None if start is None else space.point(tuning.main_choice(start))
-        searching.run(spec, output, progress, space, objective, begun)
+        begun = [] if start is None else [space.point(tuning.main_choice(start))]
+        searching.run(spec, output, progress, space, objective, [*begun, None])
 
 
 def draw_region(
@@ -242,19 +244,24 @@ def candidates(file: Path, question: Question) -> pd.DataFrame:
 
 
 def confirm(spec: dict[str, Any], solved: Path, output: Path, searched: Sequence[Path], tuned: Sequence[Path]) -> None:
-    """Score the best candidate of a search, and baselines at their own choices (``tuned``), on fresh seeds."""
+    """Score the best candidate of a search, and the tuned choice, on fresh seeds; baselines beside at their choices."""
     warnings.simplefilter("ignore", DoesNotFit)
     question, runner, began = QUESTIONS[spec["question"]], Runner(spec, solved), time.monotonic()
-    chosen = {algorithm: choice[scoring.MAIN] for (algorithm, _), choice in tuning.choices(tuned).items()}
+    choices = {algorithm: choice[scoring.MAIN] for (algorithm, _), choice in tuning.choices(tuned).items()}
     best = spec["recorded"] if not searched else json.loads(candidates(searched[0], question)["factors"].iloc[0])
-    chosen |= {algorithm: shared_factors(algorithm, best) for algorithm in question.searched}
     rows: list[dict[str, Any]] = []
-    for algorithm, factors in chosen.items():
-        mine = [part for part in question.parts if part.algorithm == algorithm]
-        for number in spec["seeds"]:
-            seed = runner.seed(runner.run(algorithm, factors, number))
-            keys = {"algorithm": algorithm, "factors": json.dumps(factors), "seed": number}
-            measured = keys | {"lam": seed.lam(after=LAST), "cost": seed.mean_cost()}
-            rows += [measured | {"part": part.name, "distance": distance(part, seed, runner.at)} for part in mine]
-        print(f"{algorithm}: {len(spec['seeds'])} runs, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+    runs: dict[tuple[str, str, int], Seed] = {}  # the candidates share those of baselines at their own choices
+    for candidate, factors in {SEARCHED: best, CHOICE: choices[question.searched[0]]}.items():
+        given = choices | {algorithm: shared_factors(algorithm, factors) for algorithm in question.searched}
+        for algorithm in dict.fromkeys(part.algorithm for part in question.parts):
+            text = json.dumps(given[algorithm])
+            for number in spec["seeds"]:
+                if (algorithm, text, number) not in runs:
+                    runs[algorithm, text, number] = runner.seed(runner.run(algorithm, given[algorithm], number))
+                seed = runs[algorithm, text, number]
+                keys = {"candidate": candidate, "algorithm": algorithm, "factors": text, "seed": number}
+                measured = keys | {"lam": seed.lam(after=LAST), "cost": seed.mean_cost()}
+                mine = [part for part in question.parts if part.algorithm == algorithm]
+                rows += [measured | {"part": part.name, "distance": distance(part, seed, runner.at)} for part in mine]
+            print(f"{candidate}, {algorithm}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
     files.write(output, pa.Table.from_pylist(rows, schema=CONFIRMED), files.provenance(spec))

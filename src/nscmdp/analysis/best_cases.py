@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from nscmdp import __version__, algorithms
-from nscmdp.analysis.best_case import QUESTIONS, Question, candidates, margin
+from nscmdp.analysis.best_case import CHOICE, QUESTIONS, Question, candidates, margin
 from nscmdp.analysis.claims.simulation.parts import HOLDS, Part, clopper_pearson, together, verdict
 from nscmdp.analysis.tables import write_csv
 from nscmdp.runs import files, integrity, records_of_searches, tuning
@@ -78,22 +78,43 @@ def _text(plan: Plan, results: Path, name: str) -> str:
 
 
 def table(plan: Plan, folder: Path, confirmed: pd.DataFrame) -> pd.DataFrame:
-    """``verdict``: by the agreement of fresh seeds, as for every claim; ``found``: do all that is asked for hold?"""
+    """``verdict``: by the agreement of fresh seeds, as for every claim; ``found``: do all that is asked for hold?
+
+    Of the two candidates, what the search found and the tuned choice, the one with which more seeds agree to all.
+    """
     rows = []
     for keys, mine in confirmed.groupby(["best_case", "question"], sort=False):
         name, asked = map(str, keys)
         question, spec = QUESTIONS[asked], plan.confirmation_spec(name, asked)
-        best, agreement = entries(plan, folder, name, asked)[0], spec["thresholds"]["agreement"]
-        judged = [_part(part, mine[mine["part"] == part.name], spec["thresholds"]) for part in question.parts]
-        judged += [_whole(whole, judged, mine, agreement, question) for whole in question.wholes]
+        judged = {
+            str(candidate): _judged(question, spec["thresholds"], part)
+            for candidate, part in mine.groupby("candidate", sort=False)
+        }
+        agree = {candidate: _first_whole(question, one)["agree"] for candidate, one in judged.items()}
+        better = max(agree, key=lambda candidate: agree[candidate])
+        best = entries(plan, folder, name, asked)[0]
         beside = {
+            "candidate": better,
             "tried": best["tried"],
             "selection_margin": best["margin"],
-            **_excluded(plan, folder, name, asked, best),
+            **{f"{candidate.replace(' ', '_')}_agree": number for candidate, number in agree.items()},
+            **_excluded(plan, folder, name, asked, best, better == CHOICE),
         }
         first = {"best_case": name, "question": asked, "asks": question.says}
-        rows += [{**first, **one, "decides": one["part"] in question.decides, **beside} for one in judged]
+        rows += [{**first, **one, "decides": one["part"] in question.decides, **beside} for one in judged[better]]
     return pd.DataFrame(rows)
+
+
+def _judged(question: Question, thresholds: dict[str, float], rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Every part on the fresh seeds of one candidate, and all of some parts together."""
+    judged = [_part(part, rows[rows["part"] == part.name], thresholds) for part in question.parts]
+    return judged + [_whole(whole, judged, rows, thresholds["agreement"], question) for whole in question.wholes]
+
+
+def _first_whole(question: Question, judged: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the parts that the search is for come to."""
+    asked = {name for name, parts in question.wholes.items() if {*parts} == {*question.decides}}
+    return next(one for one in judged if one["part"] in asked)
 
 
 def _part(part: Part, rows: pd.DataFrame, thresholds: dict[str, float]) -> dict[str, Any]:
@@ -126,7 +147,9 @@ def _agreed(agree: int, seeds: int, agreement: float) -> dict[str, Any]:
     return {"agree": agree, "seeds": seeds, **interval, "verdict": verdict(agree, seeds, agreement)}
 
 
-def _excluded(plan: Plan, folder: Path, name: str, question: str, best: dict[str, Any]) -> dict[str, Any]:
+def _excluded(
+    plan: Plan, folder: Path, name: str, question: str, best: dict[str, Any], is_choice: bool
+) -> dict[str, Any]:
     """Which demand of the tuning's rule keeps the candidate from being the tuned choice, on the selection seeds."""
     tuned, (case,) = plan.best_case(name).tuning, plan.cases_of(name)
     algorithm = QUESTIONS[question].searched[0]
@@ -135,8 +158,8 @@ def _excluded(plan: Plan, folder: Path, name: str, question: str, best: dict[str
     tried = tuning.summary(integrity.read(folder, wanted).to_pandas(), spec)
     chosen = tried[tried["chosen"]].iloc[0]
     names = ("loss", "violation_bound", "feasible")
-    numbers = {key: best[key] for key in names} | {f"chosen_{key}": chosen[key] for key in names}
-    same = best["factors"] == json.loads(chosen["factors"])
+    same = is_choice or best["factors"] == json.loads(chosen["factors"])
+    numbers = {key: (chosen if same else best)[key] for key in names} | {f"chosen_{key}": chosen[key] for key in names}
     return {**numbers, "excluded_by": "it is the choice" if same else excluded_by(best, chosen, algorithm)}
 
 
@@ -173,6 +196,8 @@ def confirmed(plan: Plan, folder: Path) -> pd.DataFrame:
 
 def write(plan: Plan, folder: Path) -> None:
     rows = confirmed(plan, folder)
-    seeds = rows[["best_case", "question", "part", "algorithm", "seed", "distance", "lam", "cost"]]
-    for name, made in zip(layout.BEST_CASES, (table(plan, folder, rows), seeds, regions(plan, folder)), strict=True):
-        write_csv(folder / layout.table(name), made)
+    made = table(plan, folder, rows)
+    shown = rows.merge(made[["best_case", "question", "candidate"]].drop_duplicates())
+    seeds = shown[["best_case", "question", "candidate", "part", "algorithm", "seed", "distance", "lam", "cost"]]
+    for name, found in zip(layout.BEST_CASES, (made, seeds, regions(plan, folder)), strict=True):
+        write_csv(folder / layout.table(name), found)

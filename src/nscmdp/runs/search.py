@@ -18,7 +18,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -93,30 +93,42 @@ def sobol(dimension: int, number: int, seed: list[int]) -> Array:
         return qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng(seed)).random(number)
 
 
+class Descent(NamedTuple):
+    """Some generations of a search: from where, and which."""
+
+    start: Array | None  # None: from the best of a low-discrepancy draw
+    first: int
+    until: int
+
+
+def descents(generations: int, starts: Sequence[Array | None]) -> list[Descent]:
+    """The generations in equal parts, one from each start."""
+    ends = [generations * i // len(starts) for i in range(len(starts) + 1)]
+    return [Descent(*found) for found in zip(starts, ends[:-1], ends[1:], strict=True)]
+
+
 def evolve(
-    dimension: int, effort: dict[str, Any], search: int, rank: Callable[[int, Array], list[int]], start: Array | None
+    dimension: int, effort: dict[str, Any], search: int, rank: Callable[[int, Array], list[int]], descent: Descent
 ) -> Iterator[tuple[int, Array]]:
     """Try generations of points; ``rank`` orders them, the best first. Yields each one's number and the mean so far."""
     from cmaes import CMA  # which no other job needs
 
-    size = effort["population"]
-    generations, spread = effort["generations"], 0
-    if start is None:
-        spread = min(SPREAD, generations)
-        drawn = sobol(dimension, spread * size, [search, 7])
-        best = drawn[rank(0, drawn)[0]]
-        yield spread, best
+    size, generation = effort["population"], descent.first
+    if descent.start is None:
+        drawn = sobol(dimension, min(SPREAD, descent.until - generation) * size, [search, 7])
+        best, width = drawn[rank(generation, drawn)[0]], WIDTH
+        generation += len(drawn) // size
+        yield generation, best
     else:
-        best = start
-    width = WIDTH if start is None else NEAR
+        best, width = descent.start, NEAR
     unit = np.tile([0.0, 1.0], (dimension, 1))
     inside = np.clip(best, 0.02, 0.98)  # a mean on the border would waste half of its draws
     strategy = CMA(mean=inside, sigma=width, bounds=unit, seed=1000 + search, population_size=size)
-    for generation in range(spread, generations):
+    for number in range(generation, descent.until):
         points = np.array([strategy.ask() for _ in range(size)])
-        order = rank(generation, points)
+        order = rank(number, points)
         strategy.tell([(points[i], float(place)) for place, i in enumerate(order)])
-        yield generation + 1, np.clip(strategy.mean, 0.0, 1.0)
+        yield number + 1, np.clip(strategy.mean, 0.0, 1.0)
 
 
 class Search:
@@ -174,31 +186,40 @@ class Search:
         return pa.Table.from_pylist(self.rows, schema=pa.schema(schema))
 
 
-def levels(generations: int, first: int) -> list[int]:
-    """After which generations candidates enter the selection: each time the effort has doubled."""
+def levels(generations: int, drawn: bool) -> list[int]:
+    """After which generations candidates enter the selection: a draw, and each time the effort has doubled."""
+    first = SPREAD if drawn else 1
     doubled = [first * 2**i for i in range(30) if first * 2**i < generations]
     return [*doubled, generations]
 
 
 def run(
-    spec: dict[str, Any], output: Path, progress: Path, space: Space, objective: Objective, start: Array | None = None
+    spec: dict[str, Any],
+    output: Path,
+    progress: Path,
+    space: Space,
+    objective: Objective,
+    starts: Sequence[Array | None] = (None,),
 ) -> None:
-    """Search, and write all that was tried. What an earlier attempt noted in ``progress`` is not computed again."""
+    """Search from every start, and write all that was tried. What ``progress`` has of an earlier attempt is kept."""
     effort, began, since = spec["effort"], time.monotonic(), 0
     search = Search(effort, space, objective, noted(progress, spec))
-    if start is not None:
-        search.enter_point(0, start)
-    asked = levels(effort["generations"], SPREAD if start is None else 1)
-    for generation, mean in evolve(len(space.names), effort, spec["search"], search.rank, start):
-        if generation in asked:
-            spread = start is None and generation <= SPREAD
-            search.enter(generation, since, None if spread else mean)
-            since = generation
-        if generation == asked[-1]:
-            search.select(generation, objective.others(search.tried()))
-        files.write(progress, search.table(), files.provenance(spec))
-        number = len(search.tried()) // effort["seeds"]
-        print(f"{number} candidates, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+    for start in starts:
+        if start is not None:
+            search.enter_point(0, start)
+    parts = descents(effort["generations"], starts)
+    asked = {part.first + level for part in parts for level in levels(part.until - part.first, part.start is None)}
+    for part in parts:
+        for generation, mean in evolve(len(space.names), effort, spec["search"], search.rank, part):
+            if generation in asked:
+                drawn = part.start is None and generation <= part.first + SPREAD
+                search.enter(generation, since, None if drawn else mean)
+                since = generation
+            if generation == effort["generations"]:
+                search.select(generation, objective.others(search.tried()))
+            files.write(progress, search.table(), files.provenance(spec))
+            number = len(search.tried()) // effort["seeds"]
+            print(f"{number} candidates, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
     files.write(output, search.table(), files.provenance(spec))
     progress.unlink(missing_ok=True)
 
@@ -209,7 +230,7 @@ def for_tuning(spec: dict[str, Any], solved: Path, output: Path, progress: Path,
     scorer = scoring.Scorer(spec, solved)
     space = space_of(spec)
     begun = None if start is None else space.point(tuning.main_choice(start))
-    run(spec, output, progress, space, scorer, begun)
+    run(spec, output, progress, space, scorer, [begun])
 
 
 def space_of(spec: dict[str, Any]) -> Space:

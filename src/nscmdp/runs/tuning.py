@@ -1,8 +1,8 @@
 """Choosing a learner's factors among what its searches found, on selection seeds that no search has seen.
 
-Of every search the finalists are kept, the best few by the rule (:mod:`nscmdp.runs.scoring`), and the best one by each
-other rule. Where searches are part of the run, their own scores are taken; where they are recorded in the repository,
-the kept candidates are scored again and the record is set beside it. A choice has a name:
+Of every search the finalists are kept, the best few by the rule (:mod:`nscmdp.runs.scoring`), and of all searches the
+best one by each other rule. Where searches are part of the run, their own scores are taken; where they are recorded in
+the repository, the kept candidates are scored again and the record is set beside it. A choice has a name:
 
     main            the best by the rule over all searches
     search_I_J      finalist J of search I, from 0
@@ -43,11 +43,10 @@ def tune(spec: dict[str, Any], solved: Path, output: Path, searches: Sequence[Pa
 
 
 def _searched(spec: dict[str, Any], searches: Sequence[Path]) -> list[dict[str, Any]]:
-    rows = []
-    for number, file in enumerate(searches):
-        selected = selection(file)
-        kept = keepers(scoring.summary(selected, _constrained(spec)), spec["effort"]["finalists"], _constrained(spec))
-        for row in selected[selected["factors"].isin(kept)].to_dict("records"):
+    selected = {number: selection(file) for number, file in enumerate(searches)}
+    kept, rows = keepers(selected, spec), []
+    for number, found in selected.items():
+        for row in found[found["factors"].isin(kept[number])].to_dict("records"):
             rows.append({"search": number, **{name: row[name] for name in TABLE.names if name in row}})
     return rows
 
@@ -72,11 +71,16 @@ def selection(search: Path) -> pd.DataFrame:
     return rows[rows["stage"] == "selection"]
 
 
-def keepers(table: pd.DataFrame, finalists: int, constrained: bool) -> list[str]:
-    """The factors, as text, of a search's finalists and of the best by every other rule."""
-    best = list(scoring.ranked(table)["factors"][:finalists])
-    others = [scoring.ranked(table, rule)["factors"].iloc[0] for rule in OTHERS if constrained and finalists > 1]
-    return list(dict.fromkeys([*best, *others]))
+def keepers(selected: dict[int, pd.DataFrame], spec: dict[str, Any]) -> dict[int, list[str]]:
+    """By search: the factors, as text, of its finalists, and of what is best of all searches by another rule."""
+    constrained, finalists = _constrained(spec), spec["effort"]["finalists"]
+    tables = {search: scoring.summary(rows, constrained).assign(search=search) for search, rows in selected.items()}
+    kept = {search: list(scoring.ranked(table)["factors"][:finalists]) for search, table in tables.items()}
+    together = pd.concat(tables.values(), ignore_index=True)
+    for rule in OTHERS if constrained and finalists > 1 else ():
+        best = scoring.ranked(together, rule).iloc[0]
+        kept[best["search"]].append(best["factors"])
+    return kept
 
 
 def summary(rows: pd.DataFrame, spec: dict[str, Any]) -> pd.DataFrame:
@@ -127,14 +131,15 @@ def record(found: dict[int, Path], spec: dict[str, Any]) -> list[dict[str, Any]]
     from nscmdp.runs import search as searching
 
     constrained, space, entries = _constrained(spec), searching.space_of(spec), []
-    for search, file in found.items():
-        rows = selection(file)
+    selected = {search: selection(file) for search, file in found.items()}
+    kept = keepers(selected, spec)
+    for search, rows in selected.items():
         table = scoring.ranked(scoring.summary(rows, constrained))
         generation = rows.drop_duplicates("factors").set_index("factors")["generation"]
-        kept = keepers(table, spec["effort"]["finalists"], constrained)
         for row in table.to_dict("records"):
             factors = json.loads(row["factors"])
-            entry = {"search": search, "generation": int(generation[row["factors"]]), "kept": row["factors"] in kept}
+            is_kept = row["factors"] in kept[search]
+            entry = {"search": search, "generation": int(generation[row["factors"]]), "kept": is_kept}
             numbers = {name: float(f"{row[name]:.6g}") for name in NOTED}
             edges = {"edges": space.edges(factors)}
             entries.append({**entry, "feasible": bool(row["feasible"]), **numbers, "factors": factors, **edges})

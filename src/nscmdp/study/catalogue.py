@@ -4,9 +4,12 @@ An experiment of a role is drawn by the notebooks that name the role. A notebook
 needs are there; it draws the figures whose own roles are there.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 from nscmdp.study import layout
+
+CLAIMS = Path("workflow/claims.yaml")  # the paper's claims, and the thresholds of verdicts
 
 ROLES = {
     "grid_world": "the paper's simulation: drawn in the grid-world figure, and the simulation's claim is judged on it",

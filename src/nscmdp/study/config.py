@@ -205,7 +205,7 @@ class BestCase(Strict):
     generations: Annotated[int, Field(ge=1, le=10_000)] = Field(default=16, description="Of each search.")
     points: Number = Field(default=1024, description="Sobol points by which the size of the region is estimated.")
     evaluate_every: Annotated[int, Field(ge=0, le=10**9)] = Field(
-        default=0, description="In the confirmation, one policy of so many episodes; 0: as many as in the tuning."
+        default=0, description="One policy of so many episodes is evaluated; 0: as many as in the tuning."
     )
     seeds: Number = Field(default=100, description="Fresh ones, for the confirmation.")
     first_seed: Seed = Field(default=40_000, description="The first of these.")

@@ -10,8 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from nscmdp.study.cases import Case
     from nscmdp.study.config import BestCase, Experiment, Tuning
-    from nscmdp.study.plan import Case, Plan
+    from nscmdp.study.plan import Plan
 
 STEP = 500e-9  # seconds per step
 ROW, SUCCESSOR = 10e-9, 4e-9  # seconds per row of a sweep, and per successor of a row
@@ -81,16 +82,16 @@ def tuning(plan: "Plan", name: str, algorithm: str, episodes: int, attempt: int 
 
 def best_case(plan: "Plan", name: str, question: str, attempt: int = 1) -> Request:
     """For a search, or for the points of a region."""
-    spec, tuning = plan.best_case_spec(name, question), plan.best_case(name).tuning
+    spec = plan.best_case_spec(name, question)
     runs = _searched(spec["effort"]) if "search" in spec else spec["points"] * spec["effort"]["seeds"]
     runs *= 3 if question == "shared" else 1
-    return _tried(plan, tuning, spec["algorithm"], spec["case"]["episodes"], runs, attempt)
+    return _tried(plan, name, spec["algorithm"], spec["case"]["episodes"], runs, attempt)
 
 
 def confirmation(plan: "Plan", name: str, question: str, attempt: int = 1) -> Request:
-    """For the fresh seeds, of three learners where baselines are asked about."""
+    """For the fresh seeds, of two candidates, and of three learners where baselines are asked about."""
     spec = plan.confirmation_spec(name, question)
-    runs = len(spec["seeds"]) * (3 if question in ("own", "shared") else 1)
+    runs = 2 * len(spec["seeds"]) * (3 if question in ("own", "shared") else 1)
     return _tried(plan, name, spec["algorithm"], spec["case"]["episodes"], runs, attempt)
 
 

@@ -1,12 +1,12 @@
 """What the check of a claim comes to: a verdict, and the numbers that it rests on.
 
-A check is a function of what it may use (:class:`Given`) that computes a :class:`Finding`; ``@check("C1")`` gives it the
-claim's name in workflow/claims.yaml. Nothing else decides a verdict.
+A check is a function of what it may use (:class:`Given`) that computes a :class:`Finding`; ``@check("C1")`` gives it
+the claim's name in workflow/claims.yaml. Nothing else decides a verdict.
 
     holds                               the statement, as printed
     holds with declared deviations      the statement, once what the ledger of deviations declares is read into it
     does not hold                       measured, and the measurement contradicts it
-    false as printed                    a counterexample, exact or within bounds; the corrected statement stands beside it
+    false as printed                    a counterexample, exact or within bounds; a corrected statement is beside it
     out of reach                        what it promises begins at a K that is computed and that no run can have
     mixed                               some of the seeds, versions or problems agree
     depends on constants                constants that the paper leaves open decide

@@ -18,7 +18,7 @@ from nscmdp.analysis import tables
 from nscmdp.analysis.claims.simulation import alternatives, classes
 from nscmdp.analysis.claims.simulation.cells import CASE, combined, simulation, whole_range
 from nscmdp.analysis.claims.simulation.parts import FAILS, FORGIVING, HOLDS, MIXED, PARTS, VOID, WHOLE
-from nscmdp.analysis.claims.simulation.rules import FILE, Rules, load
+from nscmdp.analysis.claims.simulation.rules import Rules, load
 from nscmdp.runs import files
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
@@ -46,7 +46,7 @@ def tally(whole: pd.DataFrame, column: str = "verdict") -> dict[str, int]:
 
 def write(plan: Plan, folder: Path) -> None:
     """claims.json: every verdict with what it rests on."""
-    rules, found = load(FILE), alternatives.feasible(folder)
+    rules, found = load(), alternatives.feasible(folder)
     cells, others = simulation(folder, plan.simulations, rules), alternatives.judge(plan, folder, rules, found)
     cells = cells.assign(kept_without_learning=alternatives.best_kept(cells, others, rules))
     cells = alternatives.with_tuning(cells, plan, found)

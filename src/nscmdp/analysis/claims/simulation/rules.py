@@ -6,9 +6,9 @@ from typing import Annotated, NamedTuple
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
+from nscmdp.study.catalogue import CLAIMS
 from nscmdp.study.config import Strict
 
-FILE = Path("workflow/claims.yaml")
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -73,7 +73,7 @@ class Rules(Strict):
         return [self.default._replace(**{name: value}) for value in getattr(self.thresholds, name).range]
 
 
-def load(file: Path = FILE) -> Rules:
+def load(file: Path = CLAIMS) -> Rules:
     try:
         return Rules.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
     except ValidationError as error:

@@ -1,0 +1,269 @@
+"""What is searched for, what the searches start from, and what the repository keeps of them."""
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nscmdp.kernels import sources
+from nscmdp.study import cases, catalogue, layout, roles
+from nscmdp.study.cases import Case
+from nscmdp.study.config import BestCase, Config, Experiment, Tuning, Unacceptable
+
+MARGINS = (  # what a best case is found by
+    "runs.search",
+    "runs.scoring",
+    "analysis.best_case",
+    "analysis.claims.simulation.parts",
+)
+
+
+class Searches:
+    """The studies of a configuration by name, and the jobs of its tunings and best cases."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.experiments = [one.name for one in config.experiments]
+        self.tunings = [one.name for one in config.tunings]
+        self.best_cases = [one.name for one in config.best_cases]
+        self._studies: dict[str, Any] = {one.name: one for one in (*config.experiments, *config.tunings)}
+        self._cases = {one.name: cases.of_experiment(one) for one in config.experiments}
+        self._cases |= {one.name: cases.of_tuning(one) for one in config.tunings}
+        for one in config.best_cases:
+            every = one.evaluate_every or self.tuning(one.tuning).evaluate_every
+            self._studies[one.name] = one.model_copy(update={"evaluate_every": every})
+            self._cases[one.name] = self._cases[one.tuning][:1]
+
+    def experiment(self, name: str) -> Experiment:
+        return self._studies[name]
+
+    def tuning(self, name: str) -> Tuning:
+        return self._studies[name]
+
+    def best_case(self, name: str) -> BestCase:
+        return self._studies[name]
+
+    def study(self, name: str) -> Experiment | Tuning | BestCase:
+        return self._studies[name]
+
+    def cases_of(self, name: str) -> list[Case]:
+        """Those of an experiment or a tuning."""
+        return self._cases[name]
+
+    @property
+    def recorded(self) -> bool:
+        """Are searches recorded, or part of the run?"""
+        return self.config.searches is not None
+
+    @cache  # noqa: B019
+    def record(self, tuning: str) -> dict[str, Any]:
+        """What is recorded of a tuning's searches: entries by algorithm and number of episodes."""
+        file = Path(str(self.config.searches)) / layout.record(tuning)
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise Unacceptable(f"{file} cannot be read ({error}): make search makes it") from None
+        return found["searches"]
+
+    def _recorded(self, tuning: str, algorithm: str, episodes: int) -> list[dict[str, Any]]:
+        """The candidates that the searches for an algorithm kept."""
+        return [entry for entry in self._entries(tuning, algorithm, episodes) if entry["kept"]]
+
+    def _entries(self, tuning: str, algorithm: str, episodes: int) -> list[dict[str, Any]]:
+        """All that is recorded of the searches for an algorithm, or for a question of a best case."""
+        try:
+            return self.record(tuning)[algorithm][str(episodes)]
+        except KeyError:
+            file = f"{self.config.searches}/{layout.record(tuning)}"
+            what = f"{file} has no search for {algorithm} at {episodes} episodes: make search makes it"
+            raise Unacceptable(what) from None
+
+    def effort_of(self, tuning: str) -> dict[str, Any]:
+        """How hard a tuning tries, and on which seeds."""
+        chosen, effort = self.tuning(tuning), self.config.effort
+        return {
+            "population": effort.population,
+            "generations": chosen.generations or effort.generations,
+            "seeds": effort.seeds,
+            "search_seeds": effort.search_list,
+            "selection_seeds": effort.selection_list,
+            "finalists": chosen.finalists or effort.finalists,
+        }
+
+    def searches_of(self, tuning: str) -> int:
+        return self.tuning(tuning).searches or self.config.effort.searches
+
+    def search_spec(self, tuning: str, algorithm: str, episodes: int, search: int) -> dict[str, Any]:
+        return {
+            **self._what_is_tuned(tuning, algorithm, episodes),
+            "search": search,
+            "start": self._start(tuning, algorithm),
+            "sources": _tuning_sources(algorithm, "nscmdp.runs.search"),
+        }
+
+    def tuning_spec(self, tuning: str, algorithm: str, episodes: int) -> dict[str, Any]:
+        spec = self._what_is_tuned(tuning, algorithm, episodes)
+        if self.recorded:
+            kept = self._recorded(tuning, algorithm, episodes)
+            found: dict[str, Any] = {"recorded": kept, "seeds": self.config.effort.selection_list}
+        else:
+            searches = range(self.searches_of(tuning))
+            found = {"searches": [_digest(self.search_spec(tuning, algorithm, episodes, i)) for i in searches]}
+        return {**spec, **found, "sources": _tuning_sources(algorithm, "nscmdp.runs.tuning")}
+
+    def _what_is_tuned(self, tuning: str, algorithm: str, episodes: int) -> dict[str, Any]:
+        chosen = self.tuning(tuning)
+        (case,) = [one for one in self.cases_of(tuning) if one.episodes == episodes]
+        named = {"case": case.spec, "algorithm": algorithm, "effort": self.effort_of(tuning), "frames": chosen.frames}
+        return {**named, "evaluate_every": chosen.evaluate_every}
+
+    def _start(self, tuning: str, algorithm: str) -> str | None:
+        """A digest of what the searches begin from."""
+        other = self.tuning(tuning).start
+        return None if other is None else self._tuning_digest(other, algorithm, self.tuning(other).episodes)
+
+    def started_by(self, tuning: str, algorithm: str) -> list[str]:
+        """The file whose choice the searches for an algorithm begin from, below the results folder; or none."""
+        other = self.tuning(tuning).start
+        return [] if other is None else [layout.tuning(other, algorithm, self.tuning(other).episodes)]
+
+    def started_from(self, tuning: str | None) -> list[str]:
+        """The tunings that a tuning's searches go back to."""
+        other = self.tuning(tuning).start if tuning else None
+        return [] if other is None else [other, *self.started_from(other)]
+
+    def search_files(self) -> list[tuple[str, str, int, int, str]]:
+        """(tuning, algorithm, episodes, search, file) of every search of this run: none where they are recorded."""
+        return [
+            (name, algorithm, episodes, search, layout.search(name, algorithm, episodes, search))
+            for name, algorithm, episodes, _ in self.tuning_files()
+            for search in range(0 if self.recorded else self.searches_of(name))
+        ]
+
+    def searched_by(self, tuning: str, algorithm: str, episodes: int) -> list[str]:
+        """The files of the searches behind a tuning."""
+        asked = (tuning, algorithm, episodes)
+        return [file for name, learner, K, _, file in self.search_files() if (name, learner, K) == asked]
+
+    def tuning_files(self) -> list[tuple[str, str, int, str]]:
+        """(tuning, algorithm, episodes, file below the results folder) of every tuning job."""
+        return [
+            (name, algorithm, case.episodes, layout.tuning(name, algorithm, case.episodes))
+            for name in self.tunings
+            for case in self._cases[name]
+            for algorithm in self.tuning(name).algorithms
+        ]
+
+    @cache  # noqa: B019
+    def _tuning_digest(self, tuning: str, algorithm: str, episodes: int) -> str:
+        return _digest(self.tuning_spec(tuning, algorithm, episodes))
+
+    def best_case_spec(self, name: str, question: str) -> dict[str, Any]:
+        """Of the search for a best case, or of the draw of its region."""
+        chosen = self.best_case(name)
+        tuning, episodes = chosen.tuning, self.tuning(chosen.tuning).episodes
+        algorithm = catalogue.QUESTIONS.get(question, roles.FIRST)
+        spec = self._what_is_tuned(tuning, algorithm, episodes)
+        drawn: dict[str, Any] = {"points": chosen.points}
+        searched = {"search": 0, "start": self._tuning_digest(tuning, algorithm, episodes)}
+        return {
+            **spec,
+            **(drawn if question == catalogue.REGION else searched),
+            "effort": spec["effort"] | {"generations": chosen.generations},
+            "evaluate_every": chosen.evaluate_every,
+            "question": question,
+            "thresholds": _thresholds(),
+            "sources": _margin_sources(question),
+        }
+
+    def confirmation_spec(self, name: str, question: str) -> dict[str, Any]:
+        """Of what the search for a best case found, on fresh seeds."""
+        chosen = self.best_case(name)
+        (case,) = self.cases_of(name)
+        if self.recorded:
+            found: dict[str, Any] = {"recorded": self.best_case_entries(name, question)[0]["factors"]}
+        else:
+            found = {"search": _digest(self.best_case_spec(name, question))}
+        beside = {one: self._tuning_digest(chosen.tuning, one, case.episodes) for one in _at_their_choices(question)}
+        return {
+            **found,
+            "case": case.spec,
+            "question": question,
+            "algorithm": catalogue.QUESTIONS[question],
+            "tuning": beside,
+            "thresholds": _thresholds(),
+            "evaluate_every": chosen.evaluate_every,
+            "seeds": chosen.seed_list,
+            "sources": _margin_sources(question) | {one: run_digest(one) for one in beside},
+        }
+
+    def best_case_entries(self, name: str, question: str) -> list[dict[str, Any]]:
+        """The recorded candidates for a best case, the best first; or what is recorded of its region, alone."""
+        (case,) = self.cases_of(name)
+        return self._entries(name, question, case.episodes)
+
+    def best_case_files(self) -> list[tuple[str, str, str]]:
+        """(best case, question or region, file) of every search of this run: none where they are recorded."""
+        names = [] if self.recorded else self.best_cases
+        asked = (*catalogue.QUESTIONS, catalogue.REGION)
+        return [(name, question, layout.best_case(name, question)) for name in names for question in asked]
+
+    def best_case_search(self, name: str, question: str) -> list[str]:
+        """The file of the search behind a confirmation, if it is part of this run."""
+        return [file for one, asked, file in self.best_case_files() if (one, asked) == (name, question)]
+
+    def best_case_start(self, name: str, question: str) -> list[str]:
+        """The file of the tuning from whose choice a search begins; the draw of a region begins nowhere."""
+        return self._chosen_for(name, [catalogue.QUESTIONS[question]] if question in catalogue.QUESTIONS else [])
+
+    def choices_beside(self, name: str, question: str) -> list[str]:
+        """The files that hold the tuned choices that are confirmed beside what a search found."""
+        return self._chosen_for(name, _at_their_choices(question))
+
+    def _chosen_for(self, best_case: str, names: list[str]) -> list[str]:
+        tuning = self.best_case(best_case).tuning
+        return [layout.tuning(tuning, algorithm, self.tuning(tuning).episodes) for algorithm in names]
+
+    def confirmation_files(self) -> list[tuple[str, str, str]]:
+        """(best case, question, file) of every confirmation."""
+        return [
+            (name, question, layout.confirmation(name, question))
+            for name in self.best_cases
+            for question in catalogue.QUESTIONS
+        ]
+
+
+def _digest(spec: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _thresholds() -> dict[str, float]:
+    """Of the verdicts, at their defaults."""
+    import yaml
+
+    found = yaml.safe_load(catalogue.CLAIMS.read_text(encoding="utf-8"))["thresholds"]
+    return {name: threshold["default"] for name, threshold in found.items()}
+
+
+def _at_their_choices(question: str) -> list[str]:
+    """Who is judged at its tuned choice: whose constants are searched, and baselines that stay at their own."""
+    return sorted({*catalogue.QUESTIONS.values()}) if question == "own" else [catalogue.QUESTIONS[question]]
+
+
+def _margin_sources(question: str) -> dict[str, str]:
+    used = {catalogue.QUESTIONS.get(question, roles.FIRST)}
+    if question == "shared":
+        used = {*catalogue.QUESTIONS.values()}
+    code = {module: sources.digest(beside=f"nscmdp.{module}") for module in MARGINS}
+    return code | {algorithm: run_digest(algorithm) for algorithm in sorted(used)}
+
+
+def _tuning_sources(algorithm: str, job: str) -> str:
+    beside = (job, "nscmdp.runs.scoring")
+    return sources.digest("nscmdp.simulate", f"nscmdp.algorithms.{algorithm}", beside=beside)
+
+
+def run_digest(algorithm: str) -> str:
+    """Of the sources that decide, with the environment and the constants, the numbers of a simulation."""
+    return sources.digest("nscmdp.simulate", f"nscmdp.algorithms.{algorithm}", beside="nscmdp.runs.records")
