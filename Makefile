@@ -8,11 +8,14 @@ SLURM := slurmctld slurmd slurm-client munge
 SNAKEMAKE := $(IN_VENV) snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := reproduce
-.PHONY: reproduce setup lock test test-all test-slurm lint format bench readme search clean
+.PHONY: reproduce setup lock verify test test-all test-slurm lint format bench readme search clean
 
 reproduce: setup  ## simulations, tables, notebooks, figures and the page
 	$(SNAKEMAKE) $(ARGS)
 	@echo "Open $(CURDIR)/results/index.html"
+
+verify: setup  ## are the results at hand those that the repository states?
+	$(IN_VENV) nscmdp verify results
 
 setup: .venv/.complete  ## a virtual environment from the hash-locked requirements
 
@@ -63,7 +66,9 @@ readme: setup  ## put the answer of the results at hand into the README, and wha
 	cp results/deviations.md docs/deviations.md
 	cp results/figures/grid_world.png docs/grid_world.png
 	cp results/figures/claims.png docs/claims.png
+	cp results/claims.md docs/claims.md
 	$(IN_VENV) nscmdp readme docs/answer.json
+	$(IN_VENV) nscmdp verify results --update
 
 search: setup  ## the deep searches again, into workflow/searches: about 100 minutes on two cores; resumable
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml $(ARGS)

@@ -14,7 +14,8 @@ STEPS = {
     "environments": ("analysis.description", "tabulate the environments that are to be shown"),
     "comparison": ("analysis.comparison", "make the comparison table"),
     "timing": ("analysis.timing", "gather from the logs how long episodes took"),
-    "claims": ("analysis.claims.simulation", "judge the paper's claims"),
+    "simulation": ("analysis.claims.simulation", "judge the claim of the paper's simulation"),
+    "claims": ("analysis.claims", "gather the verdicts on all claims"),
     "answer": ("analysis.answer", "gather the numbers behind the answer"),
     "deviations": ("analysis.deviations", "write the ledger of deviations with the effects of its switches"),
     "page": ("report.page", "write the page that shows the results"),
@@ -89,6 +90,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("answer", type=Path)
     sub.add_argument("--readme", type=Path, default=Path("README.md"))
 
+    sub = command("verify", _verify, "compare the results of a run with the reference in the repository")
+    sub.add_argument("results", type=Path)
+    sub.add_argument("--reference", type=Path, default=Path("docs/reference.json"))
+    sub.add_argument("--update", action="store_true", help="make the results at hand the reference")
+
     sub = command("compile", _compile, "compile the kernels of some algorithms, or of all")
     sub.add_argument("algorithms", nargs="*")
 
@@ -118,6 +124,10 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--seeds", type=_seeds, required=True, help="0-4 or 0,2,7")
     sub.add_argument("--optima", type=Path, nargs="?", help="of the environment, for runs kept by windows")
     sub.add_argument("--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors")
+
+    sub = command("judge", _judge, "check a group of the paper's claims")
+    sub.add_argument("results", type=Path)
+    sub.add_argument("group")
 
     sub = command("tables", _tables, "make the tables of an experiment")
     sub.add_argument("results", type=Path)
@@ -201,6 +211,20 @@ def _readme(chosen: argparse.Namespace) -> None:
     files.write_text(chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers))
 
 
+def _verify(chosen: argparse.Namespace) -> None:
+    from nscmdp.analysis import reference
+
+    if chosen.update:
+        reference.write(chosen.results, chosen.reference)
+        return
+    different = reference.compare(chosen.results, chosen.reference)
+    for one in different:
+        print(one)
+    print(f"{len(different)} values differ from {chosen.reference}" if different else f"as {chosen.reference} says")
+    if different:
+        raise SystemExit(1)
+
+
 def _compile(chosen: argparse.Namespace) -> None:
     from nscmdp import algorithms
     from nscmdp.runs import simulations
@@ -251,6 +275,13 @@ def _simulate(chosen: argparse.Namespace) -> None:
     from nscmdp.runs import simulations
 
     simulations.simulate_batch(chosen.specification, chosen.seeds, chosen.output, chosen.optima, chosen.tuned)
+
+
+def _judge(chosen: argparse.Namespace) -> None:
+    from nscmdp.analysis import claims
+    from nscmdp.runs import integrity
+
+    claims.judge(integrity.noted_plan(chosen.results), chosen.results, chosen.group)
 
 
 def _tables(chosen: argparse.Namespace) -> None:

@@ -85,7 +85,7 @@ use rule tuned as timing with:
         "Gathering how long episodes took"
 
 
-use rule tuned as claims with:
+use rule tuned as simulation with:
     input:
         exact(*plan.simulations, *plan.roles.get("alternatives", [])),
         at(
@@ -100,18 +100,61 @@ use rule tuned as claims with:
         ),
         thresholds="workflow/claims.yaml",
     output:
-        at(layout.CLAIMS),
+        at(layout.SIMULATION),
+    log:
+        at("logs/simulation.log"),
+    params:
+        **step("simulation", "analysis.claims.simulation"),
+    message:
+        "Judging the simulation's claim"
+
+
+rule judge:
+    """The checks of a group of claims: exact mathematics, small runs of their own, and what the tables say."""
+    input:
+        tables=lambda w: at(*plan.read_by_checks(w.group)),
+        ledger="workflow/claims.yaml",
+    output:
+        at(layout.claims("{group}")),
+    log:
+        at("logs/claims/{group}.log"),
+    wildcard_constraints:
+        group="|".join(catalogue.CLAIM_GROUPS),
+    conda:
+        "../envs/nscmdp.yml"
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 30 * attempt,
+    params:
+        results=folder,
+        effort=str(plan.config.claims),
+        sources=lambda w: sources.digest(
+            "nscmdp.analysis.claims", f"nscmdp.analysis.claims.{w.group}"
+        ),
+    message:
+        "Checking the claims of {wildcards.group}"
+    shell:
+        "nscmdp judge {params.results:q} {wildcards.group:q} > {log:q} 2>&1"
+
+
+use rule tuned as claims with:
+    input:
+        at(*map(layout.claims, plan.claim_groups)),
+        at(layout.SIMULATION) if plan.simulations else [],
+        ledger="workflow/claims.yaml",
+    output:
+        at(layout.CLAIMS, layout.CLAIMS_TEXT),
     log:
         at("logs/claims.log"),
     params:
-        **step("claims", "analysis.claims.simulation"),
+        **step("claims", "analysis.claims"),
     message:
-        "Judging the claims"
+        "Gathering the verdicts on all claims"
 
 
 use rule tuned as answer with:
     input:
-        at(layout.CLAIMS),
+        at(layout.SIMULATION, layout.CLAIMS),
         at(
             *(
                 name

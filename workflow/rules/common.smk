@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nscmdp.kernels import sources
 from nscmdp.randomness import parse_seeds
-from nscmdp.study import layout, requests
+from nscmdp.study import catalogue, layout, requests
 
 RESULTS = plan.config.results
 RUN = layout.simulations("{experiment}", "{unit}", "{seeds}")

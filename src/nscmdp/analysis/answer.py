@@ -25,7 +25,7 @@ SLOPES = [f"{quantity}_slope_K{end}" for quantity in ("gap", "regret") for end i
 
 def gather(folder: Path, entries: list[deviations.Entry]) -> dict[str, Any]:
     """The numbers behind the answer."""
-    judged = json.loads((folder / layout.CLAIMS).read_text(encoding="utf-8"))["C20"]
+    judged = json.loads((folder / layout.SIMULATION).read_text(encoding="utf-8"))
     growth = _growth(folder / layout.table("comparison.csv"))
     counted = {key: judged[key] for key in ("holds_in", "mixed_in", "judged", "void", "unlearnt", *TALLIES)}
     return {

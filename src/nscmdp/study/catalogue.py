@@ -31,6 +31,15 @@ QUESTIONS = {  # of a best case for the paper: whose constants are searched
     "triple_q": "triple_q",  # can it both learn and keep the limit?
     "restart_q_ucb": "restart_q_ucb",
 }
+CLAIM_GROUPS = {  # files of checks, and the tables over all experiments that they read where these are there
+    "learning_rates": (),
+    "optimism": (),
+    "queue": (),
+    "theorems": layout.COMPARISON,
+    "bandit": (),
+    "linear": layout.COMPARISON,
+    "arithmetic": (),
+}
 REGION = "region"  # how large is the part of Algorithm 1's constants that works?
 
 
@@ -97,7 +106,7 @@ NOTEBOOKS = (
             ),
             Figure("sensitivity", "How much each factor matters around the chosen ones.", ("sensitivity",)),
         ),
-        (layout.CLAIMS,),
+        (layout.SIMULATION,),
     ),
     Notebook(
         "tuning",

@@ -215,6 +215,17 @@ class BestCase(Strict):
         return list(range(self.first_seed, self.first_seed + self.seeds))
 
 
+class Checks(Strict):
+    """How hard the paper's claims are tried."""
+
+    problems: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=40, description="Random problems that an exact statement is tried on."
+    )
+    samples: Annotated[int, Field(ge=2, le=10_000_000)] = Field(
+        default=400, description="Runs that a statement on means or probabilities is tried on."
+    )
+
+
 class Shown(Strict):
     """An environment to look at."""
 
@@ -243,6 +254,9 @@ class Config(Strict):
     )
     tunings: list[Tuning] = Field(default=[], description="Where factors of the setting tuned are chosen.")
     best_cases: list[BestCase] = Field(default=[], description="Where the best case for the paper is searched for.")
+    claims: Checks | None = Field(
+        default=None, description="Check all claims of the paper; without, its simulation's alone."
+    )
     experiments: list[Experiment] = Field(min_length=1, description="What is simulated.")
 
     @model_validator(mode="after")

@@ -6,11 +6,13 @@ Names are made of anything that formats, Snakemake's wildcards among it: ``optim
 CONFIG, CHECKSUMS = "config.json", "checksums.txt"
 PAGE, DEVIATIONS_PAGE = "index.html", "deviations.html"
 CLAIMS, ANSWER, DEVIATIONS = "claims.json", "answer.json", "deviations.md"
+CLAIMS_TEXT = "claims.md"
 TABLES = ("curves.parquet", "exact.parquet", "traces.parquet", "summary.csv")  # of every experiment
 TIMING = "benchmarks/timing.csv"
 TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")
 BEST_CASES = ("best_cases.csv", "best_case_seeds.csv", "best_case_regions.csv")
 COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv", "violations.csv")
+SIMULATION = "claims/simulation.json"  # every verdict on the paper's simulation
 RUNS = ("environments", "simulations", "searches", "tuning", "best_cases")  # the folders of what jobs compute
 NOT_RESULTS = ("logs", "benchmarks")  # they depend on clocks and machines
 
@@ -51,6 +53,11 @@ def tuning(name: object, algorithm: object, episodes: object) -> str:
 def table(name: str, experiment: object = None) -> str:
     """Of one experiment, or of all of them together."""
     return f"tables/{name}" if experiment is None else f"tables/{experiment}/{name}"
+
+
+def claims(group: object) -> str:
+    """What the checks of a group of claims found, and the data behind it."""
+    return f"claims/{group}.json"
 
 
 def figure(name: object, form: str = "svg") -> str:

@@ -41,7 +41,7 @@ class Plan(Searches):
         return sorted(tuned | {learner.algorithm for one in self.config.experiments for learner in one.all_learners})
 
     def seeds_of(self, name: str) -> list[int]:
-        """Of all its runs; where searches are recorded, a tuning needs its selection seeds, a best case its fresh ones."""
+        """Of all its runs; where searches are recorded, those of selection or confirmation alone."""
         chosen, effort = self.study(name), self.config.effort
         if isinstance(chosen, Tuning):
             return effort.selection_list if self.recorded else effort.seed_list
@@ -67,7 +67,8 @@ class Plan(Searches):
     @property
     def notebooks(self) -> dict[str, list[catalogue.Figure]]:
         """The figures that each notebook draws."""
-        return catalogue.drawn({*self.roles, *(["shown"] if self.config.shown else [])})
+        lists = {"shown": self.config.shown, "claims": self.claim_groups}
+        return catalogue.drawn({*self.roles, *(name for name, found in lists.items() if found)})
 
     def parameters(self, notebook: str) -> dict[str, Any]:
         """What a notebook is executed with."""
@@ -75,7 +76,8 @@ class Plan(Searches):
         given: dict[str, Any] = {"folder": self.config.results}
         if chosen.roles == ("shown",):
             return given | {"shown": self.shown}
-        return given | {"roles": {role: self.roles.get(role, []) for role in chosen.roles}}
+        found = self.roles | {"claims": self.claim_groups}
+        return given | {"roles": {role: found.get(role, []) for role in chosen.roles}}
 
     def read_by(self, notebook: str) -> list[str]:
         """The files that a notebook draws, below the results folder."""
@@ -88,6 +90,8 @@ class Plan(Searches):
                 found += map(layout.table, layout.BEST_CASES)
             elif role == "shown":
                 found += [layout.table("environments.csv")]
+            elif role == "claims":
+                found += map(layout.claims, self.claim_groups)
             else:
                 found += self.tables_of(role)
         return found
@@ -193,7 +197,9 @@ class Plan(Searches):
     def judged(self) -> list[str]:
         """The files of verdicts and of tables over all experiments."""
         return [
-            *([layout.CLAIMS, layout.ANSWER] if self.simulations else []),
+            *([layout.SIMULATION, layout.ANSWER] if self.simulations else []),
+            *map(layout.claims, self.claim_groups),
+            *([layout.CLAIMS, layout.CLAIMS_TEXT] if self.simulations or self.claim_groups else []),
             *(map(layout.table, layout.TUNED) if self.tunings else []),
             *(map(layout.table, layout.BEST_CASES) if self.best_cases else []),
             *(map(layout.table, layout.COMPARISON) if "growth" in self.roles else []),
@@ -201,6 +207,16 @@ class Plan(Searches):
             layout.table("deviations.csv"),
             layout.DEVIATIONS,
         ]
+
+    @property
+    def claim_groups(self) -> list[str]:
+        """The files of checks that are run."""
+        return [] if self.config.claims is None else list(catalogue.CLAIM_GROUPS)
+
+    def read_by_checks(self, group: str) -> list[str]:
+        """The tables that a group of checks reads."""
+        made = self.judged()
+        return [name for name in map(layout.table, catalogue.CLAIM_GROUPS[group]) if name in made]
 
     def figures(self, notebook: str) -> list[str]:
         return [layout.figure(one.name, form) for one in self.notebooks[notebook] for form in ("svg", "png")]

@@ -1,13 +1,125 @@
 """Verdicts on the paper's claims, computed: from exact mathematics, from runs of their own, and from the tables.
 
+ledger           what workflow/claims.yaml says of each claim
 findings         what a check comes to, and the words of verdicts
 instrumented     Algorithm 1 as printed with all its tables in sight, many runs at once, for the checks that need them
-learning_rates   the learning rates and the drift of values (C1, C3, C7)
-optimism         ranges, concentration, over-estimation and estimation error (C2, C4, C5, C6)
-queue            the virtual queue: drift, negative drift, its bound (C8 to C11)
-theorems         Theorems 1 and 2, the assumption on local budgets (C12, C14, C22)
-bandit           the bandit over bandits (C13)
-linear           the lemmas and theorems of linear CMDPs (C15 to C18, C23, C24)
+learning_rates   the learning rates and the drift of values
+optimism         ranges, concentration, over-estimation and estimation error
+queue            the virtual queue: drift, negative drift, its bound
+theorems         Theorems 1 and 2, the assumption on local budgets
+bandit           the bandit over bandits
+linear           the lemmas and theorems of linear CMDPs
+arithmetic       memory, Table 1 and the remarks on it
 simulation       the paper's simulation (C20), in parts
-arithmetic       memory, Table 1 and the remarks on it (C19, C21, C25)
+
+A group's findings are a file of their own (claims/GROUP.json, with the data behind them); claims.json is the list of
+all verdicts, and claims.md the same for a person.
 """
+
+import json
+import math
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from nscmdp.analysis.claims import ledger
+from nscmdp.analysis.claims.findings import CHECKS, Finding, Given
+from nscmdp.analysis.claims.ledger import Entry, Ledger
+from nscmdp.runs import files
+from nscmdp.study import catalogue, layout
+from nscmdp.study.plan import Plan
+
+SIMULATION = "simulation"
+DIGITS = 6
+EDGES = ("value", "low", "high", "slack")
+
+
+def judge(plan: Plan, folder: Path, group: str) -> None:
+    """Run the checks of a group, and write what they find."""
+    if group not in catalogue.CLAIM_GROUPS:
+        raise ValueError(f"group = {group!r}: expected one of {', '.join(catalogue.CLAIM_GROUPS)}")
+    import_module(f"nscmdp.analysis.claims.{group}")
+    if plan.config.claims is None:
+        raise ValueError("the configuration asks for no claims: expected claims: {problems: ..., samples: ...}")
+    given = Given(plan.config.claims.problems, plan.config.claims.samples, folder, plan.roles)
+    found = {}
+    for entry in ledger.load().claims:
+        if entry.group == group:
+            found[entry.id] = plain(CHECKS[entry.id](given))
+            print(f"{entry.id}: {found[entry.id]['verdict']}", flush=True)
+    files.write_text(folder / layout.claims(group), json.dumps(found, indent=1) + "\n")
+
+
+def plain(finding: Finding) -> dict[str, Any]:
+    """As JSON has it: numbers to six digits, null where there is none."""
+    steps = [{**step._asdict(), "looseness": step.looseness} for step in finding.inequalities]
+    return _rounded({**finding._asdict(), "inequalities": steps})
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(item) for item in value]
+    if isinstance(value, bool | str | int) or value is None:
+        return value
+    number = float(value)
+    return float(f"{number:.{DIGITS}g}") if math.isfinite(number) else None
+
+
+def gather(plan: Plan, folder: Path, known: Ledger) -> list[dict[str, Any]]:
+    """One object per claim: what it says, the verdict on it and what that rests on."""
+    found: dict[str, dict[str, Any]] = {}
+    for group in plan.claim_groups:
+        found |= json.loads((folder / layout.claims(group)).read_text(encoding="utf-8"))
+    if plan.simulations:
+        from nscmdp.analysis.claims.simulation import finding
+
+        judged = json.loads((folder / layout.SIMULATION).read_text(encoding="utf-8"))
+        found |= {"C20": plain(finding.of(judged))}
+    return [_object(entry, found[entry.id], known) for entry in known.claims if entry.id in found]
+
+
+def _object(entry: Entry, found: dict[str, Any], known: Ledger) -> dict[str, Any]:
+    evidence = {key: found[key] for key in ("why", "bound", "slack_in", "samples")}
+    evidence |= {"data": layout.claims(entry.group), "rows": len(found["rows"]), "figure": figure_of(entry.group)}
+    return {
+        **entry.model_dump(),
+        "verdict": found["verdict"],
+        "class": known.class_of(found["verdict"]),
+        **{name: found[name] for name in EDGES},
+        "evidence": evidence,
+    }
+
+
+def figure_of(group: str) -> str:
+    return layout.figure("claims" if group == SIMULATION else f"claims_{group}")
+
+
+def markdown(claims: list[dict[str, Any]]) -> str:
+    """The ledger of claims for a person: what they come to, then each with its evidence."""
+    classes = [claim["class"] for claim in claims]
+    counts = {name: classes.count(name) for name in dict.fromkeys(classes)}
+    parts = [
+        "# The paper's claims, and what they come to",
+        "Verdicts are computed (`workflow/claims.yaml` says what decides each). A statement with a prime is the "
+        "corrected form of one that is false as printed.",
+        _table(("class", "claims"), [(name, str(number)) for name, number in counts.items()]),
+        _table(
+            ("claim", "where", "says", "verdict", "why"),
+            [(c["id"], c["where"], c["statement"], f"**{c['verdict']}**", c["evidence"]["why"]) for c in claims],
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in (head, ("---",) * len(head), *rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+def write(plan: Plan, folder: Path) -> None:
+    """claims.json and claims.md."""
+    claims = gather(plan, folder, ledger.load())
+    files.write_text(folder / layout.CLAIMS, json.dumps(claims, indent=1) + "\n")
+    files.write_text(folder / layout.CLAIMS_TEXT, markdown(claims))

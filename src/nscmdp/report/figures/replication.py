@@ -34,7 +34,7 @@ RESETS = {"full": "#2f7fb8", "bump": "#dd7f2b"}
 
 
 def _c20(results: Results) -> dict[str, Any]:
-    return json.loads((results.folder / layout.CLAIMS).read_text(encoding="utf-8"))["C20"]
+    return json.loads((results.folder / layout.SIMULATION).read_text(encoding="utf-8"))
 
 
 def _wide(rows: pd.DataFrame, index: list[str], columns: str, values: str = "text") -> pd.DataFrame:

@@ -45,7 +45,7 @@ def tally(whole: pd.DataFrame, column: str = "verdict") -> dict[str, int]:
 
 
 def write(plan: Plan, folder: Path) -> None:
-    """claims.json: every verdict with what it rests on."""
+    """claims/simulation.json: every verdict with what it rests on."""
     rules, found = load(), alternatives.feasible(folder)
     cells, others = simulation(folder, plan.simulations, rules), alternatives.judge(plan, folder, rules, found)
     cells = cells.assign(kept_without_learning=alternatives.best_kept(cells, others, rules))
@@ -54,26 +54,24 @@ def write(plan: Plan, folder: Path) -> None:
     rows = pd.concat([cells, whole], ignore_index=True)
     depends = alternatives.dependence(rows, others)
     strict, forgiving = (whole[whole["part"] == part] for part in (WHOLE, FORGIVING))
-    claims = {
-        "C20": {
-            "claim": CLAIM,
-            **tally(strict),
-            "forgiving": tally(forgiving),
-            "mean_of_trials": tally(strict, "mean_of_trials"),
-            "forgiving_mean_of_trials": tally(forgiving, "mean_of_trials"),
-            "parts": {part.name: part.says for part in PARTS},
-            "thresholds": rules.thresholds.model_dump(),
-            "classes": classes.table(rows, depends, rules, alternatives.best_cases(plan, folder)),
-            "class_names": rules.classes.model_dump(),
-            "depends": depends,
-            "depends_counts": alternatives.counts(depends),
-            "void_readings": void_readings(folder, rules),
-            "whole": _records(whole),
-            "cells": _records(cells),
-            "alternatives": _records(others.drop(columns="moved", errors="ignore")),
-        }
+    judged = {
+        "claim": CLAIM,
+        **tally(strict),
+        "forgiving": tally(forgiving),
+        "mean_of_trials": tally(strict, "mean_of_trials"),
+        "forgiving_mean_of_trials": tally(forgiving, "mean_of_trials"),
+        "parts": {part.name: part.says for part in PARTS},
+        "thresholds": rules.thresholds.model_dump(),
+        "classes": classes.table(rows, depends, rules, alternatives.best_cases(plan, folder)),
+        "class_names": rules.classes.model_dump(),
+        "depends": depends,
+        "depends_counts": alternatives.counts(depends),
+        "void_readings": void_readings(folder, rules),
+        "whole": _records(whole),
+        "cells": _records(cells),
+        "alternatives": _records(others.drop(columns="moved", errors="ignore")),
     }
-    files.write_text(folder / layout.CLAIMS, json.dumps(claims, indent=1) + "\n")
+    files.write_text(folder / layout.SIMULATION, json.dumps(judged, indent=1) + "\n")
 
 
 def void_readings(folder: Path, rules: Rules) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 from nscmdp.study.catalogue import CLAIMS
 from nscmdp.study.config import Strict
 
+LEDGER = ("claims", "verdicts")  # what the file says of the other claims
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -74,7 +75,8 @@ class Rules(Strict):
 
 
 def load(file: Path = CLAIMS) -> Rules:
+    raw = yaml.safe_load(file.read_text(encoding="utf-8"))
     try:
-        return Rules.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        return Rules.model_validate({key: value for key, value in raw.items() if key not in LEDGER})
     except ValidationError as error:
         raise ValueError(f"{file}: {error}") from None
