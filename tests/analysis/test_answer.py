@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from nscmdp.analysis import answer
+from nscmdp.study import layout
 from shipped import LEDGER
 
 READING = {"cost drift": "accumulates", "location": "reached", "switch": "none"}
@@ -18,7 +19,7 @@ def counts(holds_in):
 
 
 def c20(**changed):
-    """What claims.json holds of the simulation's claim."""
+    """What claims/simulation.json holds of the simulation's claim."""
     cells = [
         {**CELL, "map": "18x18", "setting": "tuned"},
         {**CELL, "map": "18x18", "setting": "literal", "lam": 0.01, "kept_without_learning": True},
@@ -41,12 +42,20 @@ def c20(**changed):
     return found | changed
 
 
+def write_claims(folder, simulation, *claims):
+    (folder / "claims").mkdir()
+    (folder / layout.SIMULATION).write_text(json.dumps(simulation))
+    (folder / layout.CLAIMS).write_text(json.dumps([CLAIM | claim for claim in claims]))
+
+
+CLAIM = {"where": "Lemma 1", "statement": "a bound", "verdict": "holds", "class": "holds robustly", "corrects": None}
+CLAIM |= {"evidence": {"why": "it is 3"}}
 SLOPES = {"gap_slope_K": 0.78, "gap_slope_K_low": 0.7, "gap_slope_K_high": 0.8, "violation_per_episode": 0.01}
 GROWN = {**SLOPES, "largest_K": 262144, "theorem_from_K": 1e50, "algorithm": "nonstationary_triple_q"}
 
 
 def gathered(folder, growth, **changed):
-    (folder / "claims.json").write_text(json.dumps({"C20": c20(**changed)}))
+    write_claims(folder, c20(**changed))
     (folder / "tables").mkdir()
     pd.DataFrame(growth).to_csv(folder / "tables/comparison.csv", index=False)
     return answer.gather(folder, LEDGER)
@@ -96,14 +105,22 @@ def test_factors_of_every_kind_have_a_row(tmp_path):
     assert text in answer.markdown(found)
 
 
-@pytest.mark.parametrize(("begins", "judged"), [(1e50, False), (1e5, True), (None, True)])
-def test_a_theorem_that_begins_beyond_every_run_cannot_be_judged(tmp_path, begins, judged):
-    found = gathered(tmp_path, [{**GROWN, "setting": "tuned", "theorem_from_K": begins}])["theorems"]
-    if judged:
-        assert found == []
-    else:
-        assert found[0]["class"] == NAMES["unjudged"]
-        assert found[0]["why"] == "its condition begins at K = 1e+50, and the largest run has K = 262,144"
+def test_claims_stand_by_class_and_what_is_false_beside_its_correction(tmp_path):
+    false = {"id": "C3", "verdict": "false as printed", "class": "fails robustly", "evidence": {"why": "1 | 2 > 1"}}
+    corrected = {"id": "C3'", "corrects": "C3", "statement": "for one policy"}
+    write_claims(tmp_path, c20(), {"id": "C1"}, false, corrected)
+    (tmp_path / "tables").mkdir()
+    found = answer.gather(tmp_path, LEDGER)
+    assert [claim["id"] for claim in found["claims"]] == ["C1", "C3", "C3'"]
+    text = answer.markdown(found)
+    assert "| **holds robustly** | C1 (holds), C3' (holds) |" in text
+    assert "| **fails robustly** | C3 (false as printed) |" in text
+    assert "| C3 | Lemma 1 | 1 \\| 2 > 1 | C3': for one policy **holds** |" in text
+
+
+def test_where_the_simulation_alone_is_judged_there_is_no_table_of_claims(tmp_path):
+    write_claims(tmp_path, c20(), {"id": "C20"})
+    assert "counterexample" not in answer.markdown(answer.gather(tmp_path, LEDGER))
 
 
 def test_the_answer_stands_between_the_marks_and_replaces_what_stood_there(numbers):
@@ -135,7 +152,7 @@ def test_the_best_case_says_what_was_found_and_after_what_effort(tmp_path):
     pd.DataFrame(rows).to_csv(tmp_path / "tables/best_cases.csv", index=False)
     region = {"best_case": "small", "share": 0.021, "share_low": 0.01, "share_high": 0.03}
     pd.DataFrame([region]).to_csv(tmp_path / "tables/best_case_regions.csv", index=False)
-    (tmp_path / "claims.json").write_text(json.dumps({"C20": c20()}))
+    write_claims(tmp_path, c20())
     said = answer.markdown(answer.gather(tmp_path, LEDGER))
     assert "| small | same constants | all of it | **found** | 1.5 | 97 of 100 | 176 |" in said
     assert "| small | own | all of it | **none found** | 1.5 | 97 of 100 | 176 |" in said

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from nscmdp.analysis import deviations, tables
+from nscmdp.analysis.claims.findings import FALSE
 from nscmdp.analysis.claims.simulation.alternatives import KINDS
 from nscmdp.analysis.comparison import CONSTANTS
 from nscmdp.runs import files
@@ -17,7 +18,6 @@ from nscmdp.study.plan import Plan
 
 BEGIN, END = "<!-- made by `make readme` from docs/answer.json -->\n", "<!-- end -->\n"
 EXPONENTS = {"nonstationary_triple_q": ("Algorithm 1", "4/5"), "double_restart_triple_q": ("Algorithm 2", "8/9")}
-THEOREMS = {"nonstationary_triple_q": "Theorem 1", "double_restart_triple_q": "Theorem 2"}
 FACTORS = {**CONSTANTS, ("scaled", "once"): CONSTANTS["scaled", ""]}
 TALLIES = ("forgiving", "mean_of_trials", "forgiving_mean_of_trials")
 SLOPES = [f"{quantity}_slope_K{end}" for quantity in ("gap", "regret") for end in ("", "_low", "_high")]
@@ -33,7 +33,7 @@ def gather(folder: Path, entries: list[deviations.Entry]) -> dict[str, Any]:
         "classes": [
             {key: row[key] for key in ("map", "says", "class", "why", "moves_with")} for row in judged["classes"]
         ],
-        "theorems": _theorems(growth, judged["class_names"]["unjudged"]),
+        "claims": _claims(folder / layout.CLAIMS),
         "alternatives": judged["depends_counts"],
         "best_cases": _best_cases(folder),
         "first_reading": _first_reading(pd.DataFrame(judged["cells"])),
@@ -76,27 +76,21 @@ def _growth(file: Path) -> list[dict[str, Any]]:
     return json.loads(chosen.to_json(orient="records", double_precision=4))
 
 
-def _theorems(growth: list[dict[str, Any]], unjudged: str) -> list[dict[str, Any]]:
-    """Those whose own condition begins beyond every K that was run."""
-    found = []
-    for name in dict.fromkeys(row["algorithm"] for row in growth):
-        mine = [row for row in growth if row["algorithm"] == name]
-        begins, longest = mine[0]["theorem_from_K"], max(row["largest_K"] for row in mine)
-        if begins is not None and begins > longest:
-            says = f"{THEOREMS[name]}: no violation, regret of order K^({EXPONENTS[name][1]})"
-            why = f"its condition begins at K = {begins:.0e}, and the largest run has K = {longest:,.0f}"
-            found.append({"says": says, "class": unjudged, "why": why})
-    return found
+def _claims(file: Path) -> list[dict[str, Any]]:
+    claims = json.loads(file.read_text(encoding="utf-8"))
+    told = ("id", "corrects", "where", "statement", "verdict", "class")
+    return [{**{key: claim[key] for key in told}, "why": claim["evidence"]["why"]} for claim in claims]
 
 
 def markdown(numbers: dict[str, Any]) -> str:
     """The answer: a sentence, and a table for every set of numbers."""
     ledger, whole = numbers["ledger"], numbers["C20"]
-    rows = [*map(_class_cells, numbers["classes"]), *map(_theorem_cells, numbers["theorems"])]
     parts = [
         _sentence(whole),
-        "What the verdicts come to, over constants, readings, thresholds and alternatives of the tuning:",
-        _table(("map", "part of the claim", "class", "why", "changes with"), rows),
+        *_claim_tables(numbers["claims"]),
+        "What the verdicts on the simulation come to, over constants, readings, thresholds and alternatives of the "
+        "tuning:",
+        _table(("map", "part of the claim", "class", "why", "changes with"), map(_class_cells, numbers["classes"])),
         *_alternatives(numbers["alternatives"]),
         *_best_case_tables(numbers["best_cases"]),
         "How far Algorithm 1 gets by the end of the run, from the uniform policy (0%) to the optimum (100%):",
@@ -124,6 +118,32 @@ def _sentence(whole: dict[str, Any]) -> str:
         f"{whole['forgiving_mean_of_trials']['holds_in']}. Not counted: {whole['unlearnt']} in which the printed "
         f"constants learn nothing, and {whole['void'] + whole['void_readings']} in which the constraint does not bind."
     )
+
+
+def _claim_tables(claims: list[dict[str, Any]]) -> list[str]:
+    """What all claims come to, and those that are false as printed; of the simulation alone there is more below."""
+    if len(claims) < 2:
+        return []
+    classes: dict[str, list[str]] = {}
+    for claim in claims:
+        classes.setdefault(claim["class"], []).append(f"{claim['id']} ({claim['verdict']})")
+    false = [claim for claim in claims if claim["verdict"] == FALSE]
+    corrected = {claim["corrects"]: claim for claim in claims if claim["corrects"]}
+    rows = [(c["id"], c["where"], c["why"], _corrected(corrected.get(c["id"]))) for c in false]
+    return [
+        "Every claim of the paper that numbers can check (`docs/claims.md` says what each states and what decides it):",
+        _table(("class", "claims"), [(f"**{name}**", ", ".join(ids)) for name, ids in classes.items()]),
+        "False as printed, each by a counterexample that is computed:",
+        _table(("claim", "where", "counterexample", "corrected"), [tuple(map(_cell, row)) for row in rows]),
+    ]
+
+
+def _corrected(claim: dict[str, Any] | None) -> str:
+    return "-" if claim is None else f"{claim['id']}: {claim['statement']} **{claim['verdict']}**"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def _alternatives(counts: dict[str, dict[str, int]]) -> list[str]:
@@ -169,10 +189,6 @@ def _said(number: float | None, form: str) -> str:
 
 def _class_cells(row: dict[str, Any]) -> list[str]:
     return [row["map"], row["says"], f"**{row['class']}**", row["why"], ", ".join(row["moves_with"]) or "-"]
-
-
-def _theorem_cells(row: dict[str, Any]) -> list[str]:
-    return ["any", row["says"], f"**{row['class']}**", row["why"], "-"]
 
 
 def _reading_cells(cell: dict[str, Any]) -> list[str]:

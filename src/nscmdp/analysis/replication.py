@@ -1,6 +1,6 @@
 """Does the paper's simulation replicate, and what decides it? What notebooks/replication.ipynb asks.
 
-verdicts     those of claims.json, each with its reading in words; how they move with the thresholds
+verdicts     those of claims/simulation.json, each with its reading in words; how they move with the thresholds
 crossings    Algorithm 1 crossed with Triple-Q, choice by choice; contrasts: controls in which one thing is taken away
 multiples    one run of a tuned learner for every multiple of a chosen factor
 """

@@ -40,13 +40,22 @@ CLAIM_GROUPS = {  # files of checks, and the tables over all experiments that th
     "linear": layout.COMPARISON,
     "arithmetic": (),
 }
+SUBJECTS = {
+    "learning_rates": "the learning rates, the drift of values and the tightened problem",
+    "optimism": "ranges, concentration, over-estimation and estimation error",
+    "queue": "the virtual queue",
+    "theorems": "Theorems 1 and 2 and the assumption on local budgets",
+    "bandit": "the bandit over bandits",
+    "linear": "linear CMDPs",
+    "arithmetic": "memory, Table 1 and the remarks on it",
+}
 REGION = "region"  # how large is the part of Algorithm 1's constants that works?
 
 
 class Figure(NamedTuple):
     name: str
     caption: str
-    roles: tuple[str, ...]  # all are needed; "tuning", "best_case" and "shown" stand for lists of these
+    roles: tuple[str, ...]  # all are needed; "tuning", "best_case", "claims" and "shown" stand for lists of these
 
 
 class Notebook(NamedTuple):
@@ -147,6 +156,22 @@ NOTEBOOKS = (
             ),
             Figure("linear_arms", "What the bandit chose where the budget is not known.", ("linear",)),
         ),
+    ),
+    Notebook(
+        "claims",
+        (
+            Figure(
+                "looseness",
+                "Where the constants of Theorem 1 come from: what each inequality of its proof allows, over what was "
+                "needed where it was looked at.",
+                ("claims",),
+            ),
+            *(
+                Figure(f"claims_{group}", f"What decides the verdicts on {subject}.", ("claims",))
+                for group, subject in SUBJECTS.items()
+            ),
+        ),
+        (layout.CLAIMS,),
     ),
     Notebook(
         "environments",

@@ -13,7 +13,7 @@ from scipy import stats
 from nscmdp.analysis.claims import simulation as claims
 from nscmdp.analysis.claims.simulation import alternatives, cells, classes, parts, rules
 from nscmdp.runs import files
-from nscmdp.study import plan
+from nscmdp.study import layout, plan
 from shipped import ROOT
 
 N = 5000
@@ -376,7 +376,7 @@ def test_every_reading_is_judged_by_its_own_runs(study):
 def test_the_verdicts_are_written_with_what_they_rest_on(study, monkeypatch):
     monkeypatch.chdir(ROOT)
     claims.write(*study)
-    written = json.loads((study[1] / "claims.json").read_text())["C20"]
+    written = json.loads((study[1] / layout.SIMULATION).read_text())
     counts = {"holds_in": 1, "mixed_in": 0, "judged": 2, "void": 0, "unlearnt": 0}
     assert {key: written[key] for key in counts} == counts
     assert written["forgiving"] == written["mean_of_trials"] == written["forgiving_mean_of_trials"] == counts
@@ -467,7 +467,7 @@ def searched(folder, costs, frames=None):
 def written(planned, folder, monkeypatch):
     monkeypatch.chdir(ROOT)
     claims.write(planned, folder)
-    return json.loads((folder / "claims.json").read_text())["C20"]
+    return json.loads((folder / layout.SIMULATION).read_text())
 
 
 def test_searches_that_disagree_are_counted(tmp_path, monkeypatch):

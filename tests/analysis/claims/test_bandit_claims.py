@@ -1,0 +1,162 @@
+"""C13: Exp3 against one written from its definition, the examples by hand, and random two-armed examples."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nscmdp.algorithms import _exp3
+from nscmdp.analysis.claims import bandit
+from nscmdp.analysis.claims.bandit import EXAMPLES, LINEAR, REWARD, TABULAR, UTILITY, Instance, Rule, arm
+from nscmdp.analysis.claims.findings import FAILS, FALSE, HOLDS, Given
+
+FEW = Given(problems=16, samples=60)
+
+
+def enumerated(R, G, rho, gamma, kappa):
+    """E sum R_i(0) - R_i(A_i) and the same for G: over all sequences of arms, with Exp3's weights as products."""
+    n, N = R.shape
+    totals = np.zeros(2)
+    for arms in itertools.product(range(N), repeat=n):
+        weights, chance, lost = np.ones(N), 1.0, np.zeros(2)
+        for i, a in enumerate(arms):
+            p = (1 - gamma) * weights / weights.sum() + gamma / N
+            chance *= p[a]
+            gain = (G[i, a] * kappa + (R[i, a] if G[i, a] >= rho else 0.0)) / (1 + kappa)
+            weights[a] *= math.exp(gamma * gain / p[a] / N)
+            lost += R[i, 0] - R[i, a], G[i, 0] - G[i, a]
+        totals += chance * lost
+    return totals
+
+
+def test_exp3_over_many_runs_has_the_means_of_all_its_paths():
+    rng, runs = np.random.default_rng(1), 40_000
+    R, G = rng.random((2, 5, 3))
+    exact = enumerated(R, G, 0.4, 0.3, 0.5)
+    each = ((np.tile(r, (runs, 1)), np.tile(g, (runs, 1))) for r, g in zip(R, G, strict=True))
+    lost = bandit.play(each, np.full(runs, 0.4), 0.3, 0.5, rng, Rule())
+    for mean, sums in zip(exact, lost, strict=True):
+        assert sums.mean() == pytest.approx(mean, abs=5 * sums.std() / math.sqrt(runs))
+
+
+def test_exp3_over_many_runs_is_that_of_the_learners():
+    """The same weights after the same draws as ``_exp3``, in one run with one arm forced."""
+    learner = _exp3.exp3(2, 0.2)
+    log_weights = np.zeros(2)
+    for gain in (0.3, 0.9, 0.1):
+        p = 0.8 * np.exp(log_weights) / np.exp(log_weights).sum() + 0.1
+        log_weights[0] += 0.2 * gain / p[0] / 2
+        _exp3.choose.py_func(learner, 0.0) if hasattr(_exp3.choose, "py_func") else _exp3.choose(learner, 0.0)
+        (getattr(_exp3.reinforce, "py_func", _exp3.reinforce))(learner, 0, gain)
+    ones = ((np.full((1, 2), gain), np.zeros((1, 2))) for gain in (0.3, 0.9, 0.1))
+    seen = []
+
+    class Zero:
+        def random(self, shape):
+            return np.zeros(shape)
+
+    def watched():
+        for R, G in ones:
+            seen.append(R[0, 0])
+            yield R, G
+
+    bandit.play(watched(), np.zeros(1), 0.2, 0.0, Zero(), Rule())
+    assert seen == [0.3, 0.9, 0.1]
+    np.testing.assert_allclose(learner.log_weights, log_weights)
+
+
+def test_the_examples_by_hand():
+    unpaid, half, quarter = EXAMPLES
+    assert (unpaid.assumed, unpaid.optimal) == (True, False)  # the rival is feasible and earns more
+    assert unpaid.preference == (1, Fraction(-1, 2))
+    assert unpaid.lost(UTILITY) == Fraction(1, 2)
+    assert half.best.utility == half.rho  # exactly W rho in the mean
+    assert half.preference[0] == Fraction(1, 20)  # .5 - .45
+    assert half.lost(REWARD) == Fraction(2, 5)
+    assert quarter.optimal
+    assert (quarter.lost(REWARD), quarter.lost(UTILITY)) == (Fraction(1, 2), Fraction(1, 8))
+
+
+def test_the_claimed_exponents():
+    assert {TABULAR.claimed(kind) for kind in (REWARD, UTILITY)} == {Fraction(8, 9)}
+    assert {LINEAR.claimed(kind) for kind in (REWARD, UTILITY)} == {Fraction(7, 8)}
+
+
+def test_the_lemma_is_false_by_an_example_that_is_optimal_in_the_mean():
+    finding = bandit.bandit_lemma(FEW)
+    assert finding.verdict == FALSE
+    assert (finding.value, finding.bound) == (1.0, pytest.approx(8 / 9))
+    closed = [row for row in finding.rows if row["how"] == "closed form"]
+    assert {row["quantity"] for row in closed if row["meets_appendix"]} == {REWARD, UTILITY}
+    for row in closed:
+        assert row["log10_K_1_times"] < row["log10_K_10_times"] < row["log10_K_100_times"] < 60
+        assert row["ratio_at_1e100"] < row["ratio_at_1e200"] < row["ratio_at_1e400"]
+
+
+def test_the_simulated_loss_passes_the_bound_itself():
+    rows = [row for row in bandit.bandit_lemma(FEW).rows if row["how"] == "simulated" and row["K"] == 1e8]
+    by_name = {row["instance"]: row for row in rows}
+    row = by_name["feasible in a quarter of the blocks"]
+    assert row["reward_low"] > row["reward_bound"]
+
+
+def test_the_lower_bound_is_below_what_is_simulated():
+    """Closed form at K = 1e8, where it is positive: ratio times bound is at most the simulated loss."""
+    quarter = EXAMPLES[2]
+    row = bandit.simulate(quarter, TABULAR, 1e8, "usual", 50, np.random.default_rng(0), Rule())
+    least = bandit.ratio(quarter, TABULAR, REWARD, 8.0) * row["reward_bound"]
+    assert least <= row["reward_high"]
+
+
+def test_arms_that_are_feasible_in_every_block_are_no_counterexample():
+    fine = Instance("feasible in every block", Fraction(1, 2), arm((1, "3/4", "1/2")), arm((1, "1/2", 1)))
+    assert bandit.bandit_lemma(FEW, instances=(fine,)).verdict == HOLDS
+
+
+def test_a_bound_in_proportion_to_K_would_hold():
+    """With lambda so small that K^(1-lambda) is K, and so large that K^lambda sqrt(KW) is K."""
+    slow = bandit.Outer("", Fraction(5, 9), Fraction(2, 9))
+    assert slow.claimed(UTILITY) == 1
+    assert not any(one.breaks(UTILITY, slow) for one in EXAMPLES)
+
+
+numbers = st.integers(0, 4).map(lambda i: Fraction(i, 4))
+
+
+@settings(max_examples=200, deadline=None)
+@given(rho=numbers, best=st.tuples(numbers, numbers, numbers), rival=st.tuples(numbers, numbers))
+def test_no_simpler_counterexample_has_an_arm_with_one_outcome_that_is_optimal(rho, best, rival):
+    """One sure outcome: the appendix's assumption then excludes a linear loss; so two outcomes are the simplest."""
+    _, r, g = best
+    one = Instance("", rho, arm((1, r, g)), arm((1, *rival)))
+    if one.optimal:
+        assert not one.breaks(REWARD, TABULAR)
+        assert not one.breaks(UTILITY, TABULAR)
+
+
+def test_the_corrected_lemma_holds():
+    finding = bandit.bandit_lemma_corrected(Given(problems=16, samples=200))
+    assert finding.verdict == HOLDS
+    assert 0 < finding.slack < 1
+
+
+@pytest.mark.parametrize("fault", [Rule(importance=False), Rule(feasibility=False)])
+def test_the_corrected_lemma_fails_with_a_fault_in_exp3_or_its_gain(fault):
+    assert bandit.bandit_lemma_corrected(Given(problems=16, samples=200), rule=fault).verdict == FAILS
+
+
+def test_random_bandits_meet_the_corrected_assumption():
+    R, G, rho = bandit.random_blocks(np.random.default_rng(3), 12, 3, 200)
+    paid = np.where(rho[None, :, None] <= G, R, 0.0)
+    assert (G[:, :, 0] >= rho).all()
+    assert (paid[:, :, :1] >= paid).all()
+    assert R.min() >= 0
+    assert max(R.max(), G.max()) <= 1
+
+
+def test_same_given_same_numbers():
+    assert bandit.bandit_lemma_corrected(FEW) == bandit.bandit_lemma_corrected(FEW)
