@@ -115,7 +115,7 @@ def test_claims_stand_by_class_and_what_is_false_beside_its_correction(tmp_path)
     text = answer.markdown(found)
     assert "| **holds robustly** | C1 (holds), C3' (holds) |" in text
     assert "| **fails robustly** | C3 (false as printed) |" in text
-    assert "| C3 | Lemma 1 | 1 \\| 2 > 1 | C3': for one policy **holds** |" in text
+    assert "| C3 | Lemma 1 | 1 \\| 2 \\> 1 | C3': for one policy **holds** |" in text
 
 
 def test_where_the_simulation_alone_is_judged_there_is_no_table_of_claims(tmp_path):

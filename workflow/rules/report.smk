@@ -53,7 +53,7 @@ use rule tuned as page with:
     input:
         at(*plan.tables(), *plan.judged(), *plan.drawn()),
     output:
-        at(layout.PAGE, layout.DEVIATIONS_PAGE),
+        at(*plan.pages),
     log:
         at("logs/page.log"),
     params:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from nscmdp.analysis import deviations, tables
+from nscmdp.analysis.claims import in_cell
 from nscmdp.analysis.claims.findings import FALSE
 from nscmdp.analysis.claims.simulation.alternatives import KINDS
 from nscmdp.analysis.comparison import CONSTANTS
@@ -129,21 +130,17 @@ def _claim_tables(claims: list[dict[str, Any]]) -> list[str]:
         classes.setdefault(claim["class"], []).append(f"{claim['id']} ({claim['verdict']})")
     false = [claim for claim in claims if claim["verdict"] == FALSE]
     corrected = {claim["corrects"]: claim for claim in claims if claim["corrects"]}
-    rows = [(c["id"], c["where"], c["why"], _corrected(corrected.get(c["id"]))) for c in false]
+    rows = [(*(in_cell(c[key]) for key in ("id", "where", "why")), _corrected(corrected.get(c["id"]))) for c in false]
     return [
         "Every claim of the paper that numbers can check (`docs/claims.md` says what each states and what decides it):",
         _table(("class", "claims"), [(f"**{name}**", ", ".join(ids)) for name, ids in classes.items()]),
         "False as printed, each by a counterexample that is computed:",
-        _table(("claim", "where", "counterexample", "corrected"), [tuple(map(_cell, row)) for row in rows]),
+        _table(("claim", "where", "counterexample", "corrected"), rows),
     ]
 
 
 def _corrected(claim: dict[str, Any] | None) -> str:
-    return "-" if claim is None else f"{claim['id']}: {claim['statement']} **{claim['verdict']}**"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return "-" if claim is None else f"{claim['id']}: {in_cell(claim['statement'])} **{claim['verdict']}**"
 
 
 def _alternatives(counts: dict[str, dict[str, int]]) -> list[str]:

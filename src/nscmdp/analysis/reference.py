@@ -29,7 +29,7 @@ class Difference(NamedTuple):
 
 def gather(folder: Path) -> dict[str, Any]:
     """What a finished run comes to, by name: "claims/C1/verdict", "answer/growth/0/gap_slope_K"."""
-    found = {}
+    found: dict[str, Any] = {}
     for name, prefix in ((layout.ANSWER, "answer"), (layout.CLAIMS, "claims")):
         if (folder / name).is_file():
             read = json.loads((folder / name).read_text(encoding="utf-8"))

@@ -42,7 +42,7 @@ a { color: #0b5394; }
 
 
 def write(plan: Plan, folder: Path) -> None:
-    """index.html and deviations.html of a finished run."""
+    """index.html, and the ledgers of deviations and claims, of a finished run."""
     drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
     judged = [folder / name for name in plan.judged()]
     parts = [
@@ -52,6 +52,7 @@ def write(plan: Plan, folder: Path) -> None:
         _section(drawn, "The best case for the paper", "best_case"),
         _section(drawn, "How the constants were chosen", "efforts", "fronts"),
         _section(drawn, "Why", "causes", "sensitivity"),
+        _section(drawn, "The paper's claims", "looseness", *(f"claims_{group}" for group in catalogue.CLAIM_GROUPS)),
         _numbers([folder / layout.table("summary.csv", name) for name in sorted(plan.experiments)]),
         *([_comparison(folder)] if folder / layout.table("comparison.csv") in judged else []),
         _section(drawn, "Growth", "growth", "assumed_budget", "arms"),
@@ -61,9 +62,12 @@ def write(plan: Plan, folder: Path) -> None:
     ]
     body = "\n".join(part for part in parts if part)
     files.write_text(folder / layout.PAGE, _document("Non-stationary CMDPs: a replication", body))
-    ledger = _from_markdown((folder / layout.DEVIATIONS).read_text(encoding="utf-8"))
-    body = f"<div class=ledger>\n{ledger}\n</div>"
-    files.write_text(folder / layout.DEVIATIONS_PAGE, _document("Deviations from the printed text", body))
+    ledgers = {layout.DEVIATIONS_PAGE: (layout.DEVIATIONS, "Deviations from the printed text")}
+    if plan.claim_groups:
+        ledgers[layout.CLAIMS_PAGE] = (layout.CLAIMS_TEXT, "The paper's claims")
+    for name, (text, called) in ledgers.items():
+        ledger = _from_markdown((folder / text).read_text(encoding="utf-8"))
+        files.write_text(folder / name, _document(called, f"<div class=ledger>\n{ledger}\n</div>"))
 
 
 def _document(title: str, body: str) -> str:
@@ -87,7 +91,8 @@ def _answer(file: Path, drawn: set[str]) -> str:
     grid = "\n".join(_figure(name) for name in ("claims", "thresholds", "alternatives") if name in drawn)
     note = (
         "<p class=note>Verdicts are computed: thresholds and their ranges stand in <code>workflow/claims.yaml</code>, "
-        "seeds, intervals and all verdicts in <a href=claims.json>claims.json</a>, "
+        "seeds, intervals and all verdicts in <a href=claims/simulation.json>claims/simulation.json</a>, those on all "
+        "claims in <a href=claims.json>claims.json</a>, "
         "what tuning tried in <a href=tables/tuned.csv>tuned.csv</a>. "
         "<a href=deviations.html>Where the printed text had to be completed</a>, and what each choice changes.</p>"
     )

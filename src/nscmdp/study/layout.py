@@ -4,7 +4,7 @@ Names are made of anything that formats, Snakemake's wildcards among it: ``optim
 """
 
 CONFIG, CHECKSUMS = "config.json", "checksums.txt"
-PAGE, DEVIATIONS_PAGE = "index.html", "deviations.html"
+PAGE, DEVIATIONS_PAGE, CLAIMS_PAGE = "index.html", "deviations.html", "claims.html"
 CLAIMS, ANSWER, DEVIATIONS = "claims.json", "answer.json", "deviations.md"
 CLAIMS_TEXT = "claims.md"
 TABLES = ("curves.parquet", "exact.parquet", "traces.parquet", "summary.csv")  # of every experiment

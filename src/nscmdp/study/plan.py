@@ -228,8 +228,11 @@ class Plan(Searches):
 
     def files(self) -> list[str]:
         """Everything that a finished run has made, below the results folder."""
-        pages = [layout.PAGE, layout.DEVIATIONS_PAGE]
-        return [*self.computed(), *self.tables(), *self.judged(), *self.drawn(), *pages]
+        return [*self.computed(), *self.tables(), *self.judged(), *self.drawn(), *self.pages]
+
+    @property
+    def pages(self) -> list[str]:
+        return [layout.PAGE, layout.DEVIATIONS_PAGE, *([layout.CLAIMS_PAGE] if self.claim_groups else [])]
 
     def check(self) -> None:
         """Make every environment and learner once; raise :class:`Unacceptable` where one cannot be."""

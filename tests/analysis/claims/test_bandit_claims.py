@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nscmdp.algorithms import _exp3
 from nscmdp.analysis.claims import bandit
 from nscmdp.analysis.claims.bandit import EXAMPLES, LINEAR, REWARD, TABULAR, UTILITY, Instance, Rule, arm
 from nscmdp.analysis.claims.findings import FAILS, FALSE, HOLDS, Given
@@ -41,32 +40,6 @@ def test_exp3_over_many_runs_has_the_means_of_all_its_paths():
     lost = bandit.play(each, np.full(runs, 0.4), 0.3, 0.5, rng, Rule())
     for mean, sums in zip(exact, lost, strict=True):
         assert sums.mean() == pytest.approx(mean, abs=5 * sums.std() / math.sqrt(runs))
-
-
-def test_exp3_over_many_runs_is_that_of_the_learners():
-    """The same weights after the same draws as ``_exp3``, in one run with one arm forced."""
-    learner = _exp3.exp3(2, 0.2)
-    log_weights = np.zeros(2)
-    for gain in (0.3, 0.9, 0.1):
-        p = 0.8 * np.exp(log_weights) / np.exp(log_weights).sum() + 0.1
-        log_weights[0] += 0.2 * gain / p[0] / 2
-        _exp3.choose.py_func(learner, 0.0) if hasattr(_exp3.choose, "py_func") else _exp3.choose(learner, 0.0)
-        (getattr(_exp3.reinforce, "py_func", _exp3.reinforce))(learner, 0, gain)
-    ones = ((np.full((1, 2), gain), np.zeros((1, 2))) for gain in (0.3, 0.9, 0.1))
-    seen = []
-
-    class Zero:
-        def random(self, shape):
-            return np.zeros(shape)
-
-    def watched():
-        for R, G in ones:
-            seen.append(R[0, 0])
-            yield R, G
-
-    bandit.play(watched(), np.zeros(1), 0.2, 0.0, Zero(), Rule())
-    assert seen == [0.3, 0.9, 0.1]
-    np.testing.assert_allclose(learner.log_weights, log_weights)
 
 
 def test_the_examples_by_hand():

@@ -2,13 +2,13 @@
 
 ledger           what workflow/claims.yaml says of each claim
 findings         what a check comes to, and the words of verdicts
-instrumented     Algorithm 1 as printed with all its tables in sight, many runs at once, for the checks that need them
-learning_rates   the learning rates and the drift of values
-optimism         ranges, concentration, over-estimation and estimation error
-queue            the virtual queue: drift, negative drift, its bound
-theorems         Theorems 1 and 2, the assumption on local budgets
+instrumented     Algorithm 1 as printed with all its tables in sight, many runs at once; cases: the paths it runs on
+learning_rates   the learning rates, the drift of values, the tightened problem
+optimism         ranges and what follows; by concentration, overestimation, estimation
+queue            the virtual queue: drift, negative drift, its bound; by queue_runs, moments
+theorems         Theorems 1 and 2, the assumption on b~; by counterexamples, bounds, promises, local_budgets
 bandit           the bandit over bandits
-linear           the lemmas and theorems of linear CMDPs
+linear           the lemmas of linear CMDPs; by linear_runs, linear_counterexample, linear_theorems (Theorems 3 and 4)
 arithmetic       memory, Table 1 and the remarks on it
 simulation       the paper's simulation (C20), in parts
 
@@ -18,6 +18,7 @@ all verdicts, and claims.md the same for a person.
 
 import json
 import math
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -107,15 +108,26 @@ def markdown(claims: list[dict[str, Any]]) -> str:
         _table(("class", "claims"), [(name, str(number)) for name, number in counts.items()]),
         _table(
             ("claim", "where", "says", "verdict", "why"),
-            [(c["id"], c["where"], c["statement"], f"**{c['verdict']}**", c["evidence"]["why"]) for c in claims],
+            [
+                (
+                    *(in_cell(c[key]) for key in ("id", "where", "statement")),
+                    f"**{c['verdict']}**",
+                    in_cell(c["evidence"]["why"]),
+                )
+                for c in claims
+            ],
         ),
     ]
     return "\n\n".join(parts) + "\n"
 
 
+def in_cell(text: str) -> str:
+    """In a cell of a table in Markdown, to the letter."""
+    return re.sub(r"([\\*_<>|`\[\]])", r"\\\1", text)
+
+
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in (head, ("---",) * len(head), *rows)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows))
 
 
 def write(plan: Plan, folder: Path) -> None:

@@ -302,7 +302,8 @@ def random_blocks(rng: np.random.Generator, problems: int, N: int, n: int) -> tu
 @check("C13'")
 def bandit_lemma_corrected(given: Given, *, rule: Rule = Rule(), blocks: int = BLOCKS) -> Finding:  # noqa: B008
     """Bhat feasible and of the largest f_r in every block: both bounds, with Exp3's constant, on random bandits."""
-    outer, rows = TABULAR, []
+    outer = TABULAR
+    rows: list[dict[str, Any]] = []
     runs = max(4, given.samples // 20)
     kappa = blocks ** -float(outer.lam / (1 - outer.zeta))
     for N in (2, 5):
@@ -317,8 +318,8 @@ def bandit_lemma_corrected(given: Given, *, rule: Rule = Rule(), blocks: int = B
             by_utility = exp3 + kappa * max(0.0, -utility[problem])
             for quantity, mean, bound in ((REWARD, reward, by_utility), (UTILITY, utility, exp3 / kappa)):
                 rows.append({"arms": N, "problem": problem, "kind": KINDS[problem % 4], "quantity": quantity,
-                             "lost": float(mean[problem]), "bound": bound,
-                             "share": float(mean[problem]) / bound})  # fmt: skip
+                             "lost": float(mean[problem]), "bound": float(bound),
+                             "share": float(mean[problem] / bound)})  # fmt: skip
     worst = max(rows, key=lambda row: row["share"])
     broken = sum(row["share"] > 1 for row in rows)
     why = (

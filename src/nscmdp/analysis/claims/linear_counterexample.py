@@ -63,12 +63,16 @@ def log_iota(log10_K: float, A: float, d: float, H: float) -> float:
     return math.log10(inside)
 
 
+def log_bound(statement: Statement, log10_K: float) -> float:
+    """log10 of (1+delta)/delta rate iota at B = 1, in the counterexample."""
+    logs = {name: math.log10(value) for name, value in SIZES.items()} | {"K": log10_K, "B": 0.0}
+    return statement.rate.log10(logs) + log_iota(log10_K, 2, 4, 2) + math.log10((1 + DELTA) / DELTA)
+
+
 def exceeds_from(statement: Statement, multiple: float) -> float:
-    """log10 of the K from which K/2 exceeds that multiple of (1+delta)/delta rate iota, at B = 1."""
+    """log10 of the K from which K/2 exceeds that multiple of the bound."""
     for log10_K in np.arange(1, 400, 0.1):
-        logs = {name: math.log10(value) for name, value in SIZES.items()} | {"K": log10_K, "B": 0.0}
-        bound = statement.rate.log10(logs) + log_iota(log10_K, 2, 4, 2) + math.log10((1 + DELTA) / DELTA)
-        if log10_K + math.log10(REGRET) > bound + math.log10(multiple):
+        if log10_K + math.log10(REGRET) > log_bound(statement, log10_K) + math.log10(multiple):
             return float(log10_K)
     return math.inf
 
@@ -111,4 +115,8 @@ def rows_of(statement: Statement, norm: str, given: Given) -> list[dict[str, Any
     row |= {f"log10_K_{m}_times": exceeds_from(statement, m) for m in MULTIPLES} if norm == "frobenius" else {}
     tiny_budget = float(statement.rate.power("K") - 4 * statement.rate.power("B"))
     tiny = {"what": "two actions, B = K^-4", "regret": 0.5, "claimed_exponent": tiny_budget}
-    return [row, tiny] if norm == "frobenius" else [row]
+    curve = [
+        {"what": "curve", "log10_K": e, "log10_regret": e + math.log10(REGRET), "log10_bound": log_bound(statement, e)}
+        for e in range(2, 61, 2)
+    ]
+    return [row, tiny, *curve] if norm == "frobenius" else [row]

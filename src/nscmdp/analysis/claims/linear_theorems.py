@@ -27,7 +27,7 @@ import pandas as pd
 
 from nscmdp.algorithms._lsvi import Printed, assumed_B
 from nscmdp.analysis import theory
-from nscmdp.analysis.claims import bandit, linear
+from nscmdp.analysis.claims import bandit, linear_lemmas
 from nscmdp.analysis.claims.arithmetic import Monomial, symbols
 from nscmdp.analysis.claims.findings import FAILS, FALSE, HOLDS, MIXED, OUT_OF_REACH, Finding, Given, check
 from nscmdp.analysis.claims.linear_counterexample import (
@@ -179,9 +179,9 @@ def judged(measured: Sequence[dict[str, Any]], exponent: float) -> str:
 
 def violation_gap(given: Given) -> str:
     """What C15f and C15f' come to, for the violation half."""
-    if linear.copied_lemma(given).verdict == HOLDS:
+    if linear_lemmas.copied_lemma(given).verdict == HOLDS:
         return "its lemma on violation holds"
-    replaced = linear.violation_corrected(given).verdict == HOLDS
+    replaced = linear_lemmas.violation_corrected(given).verdict == HOLDS
     return "its violation half uses a lemma that is false (C15f)" + (", and C15f' replaces it" if replaced else "")
 
 
@@ -195,7 +195,7 @@ def bandit_gap() -> str:
 def estimation(given: Given, *, norm: str = "frobenius") -> Finding:
     """T1 + T2 >= R - eta H^2 K/2 by C15a with Y = 0, so that what contradicts R contradicts the bounds on T1 and T2."""
     finding = as_printed(given, third(), norm, "; by C15a T1 + T2 is at least R less a term of order sqrt(K)")
-    return finding if finding.verdict == FALSE else linear.estimation_corrected(given)
+    return finding if finding.verdict == FALSE else linear_lemmas.estimation_corrected(given)
 
 
 @check("C16")

@@ -1,0 +1,169 @@
+"""Every claim has an entry and a check, no verdict is written by hand, and what is written can be read by a machine."""
+
+import json
+import re
+from importlib import import_module
+
+import pytest
+import yaml
+
+from nscmdp.analysis import claims
+from nscmdp.analysis.claims import findings, ledger
+from nscmdp.analysis.claims.findings import CHECKS, FALSE, Finding, Inequality
+from nscmdp.analysis.claims.simulation import finding
+from nscmdp.runs import files
+from nscmdp.study import catalogue, layout, plan
+from shipped import ROOT
+
+FILE = ROOT / "workflow/claims.yaml"
+ENVIRONMENT = {"name": "menu"}
+RUN = {
+    "name": "walk",
+    "environment": ENVIRONMENT,
+    "episodes": [8],
+    "seeds": 1,
+    "learners": [{"algorithm": "uniform", "setting": "literal"}],
+}
+
+
+@pytest.fixture(scope="module")
+def known():
+    for group in catalogue.CLAIM_GROUPS:
+        import_module(f"nscmdp.analysis.claims.{group}")
+    return ledger.load(FILE)
+
+
+def test_all_claims_are_there(known):
+    numbers = {int(re.match(r"C(\d+)", entry.id)[1]) for entry in known.claims}
+    assert numbers == set(range(1, 26))
+
+
+def test_every_entry_has_a_check_and_every_check_an_entry(known):
+    assert {entry.id for entry in known.claims} == {*CHECKS} | {"C20"}
+
+
+def test_a_check_stands_in_a_file_that_its_group_loads(known):
+    """So that the group's sources, which decide when it is judged again, are those of its checks."""
+    from nscmdp.kernels import sources
+
+    for entry in known.claims:
+        if entry.group != "simulation":
+            of_group = sources.closure(f"nscmdp.analysis.claims.{entry.group}")
+            module = CHECKS[entry.id].__module__
+            assert any(file.stem == module.rpartition(".")[2] for file in of_group), entry.id
+
+
+def test_a_prime_corrects_what_stands_beside_it(known):
+    for entry in known.claims:
+        assert (entry.corrects is not None) == entry.id.endswith("'")
+        assert entry.corrects is None or entry.id.startswith(entry.corrects)
+
+
+def broken(change):
+    raw = yaml.safe_load(FILE.read_text())
+    change(raw)
+    return raw
+
+
+WRONG = {
+    "a verdict without a class": (lambda raw: raw["verdicts"].pop("mixed"), "verdicts: expected"),
+    "a class that is none": (lambda raw: raw["verdicts"].update(mixed="perhaps"), "verdicts"),
+    "a claim twice": (lambda raw: raw["claims"].append(raw["claims"][0]), "stands there twice"),
+    "an unknown group": (lambda raw: raw["claims"][0].update(group="luck"), "group"),
+    "a verdict by hand": (lambda raw: raw["claims"][0].update(verdict="holds"), "verdict"),
+    "a correction of nothing": (lambda raw: raw["claims"][0].update(corrects="C99"), "C99, which is not there"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_ledger_is_refused(tmp_path, what):
+    change, said = WRONG[what]
+    file = tmp_path / "claims.yaml"
+    file.write_text(yaml.safe_dump(broken(change)))
+    with pytest.raises(ValueError, match=said) as refused:
+        ledger.load(file)
+    assert str(file) in str(refused.value)
+
+
+def test_a_claim_is_checked_once():
+    with pytest.raises(ValueError, match="C1 is checked twice"):
+        findings.check("C1")(lambda given: Finding("holds", "so"))
+
+
+def test_looseness_is_in_orders_of_magnitude():
+    assert Inequality("a", "b", 1000.0, 1.0).looseness == pytest.approx(3)
+    assert Inequality("a", "b", 1.0, 0.0).looseness == float("inf")
+
+
+def test_what_is_written_is_json_to_six_digits():
+    found = claims.plain(Finding("holds", "so", 1 / 3, float("inf"), inequalities=[Inequality("a", "b", 2.0, 0.0)]))
+    assert found["value"] == 0.333333
+    assert found["low"] is None
+    assert found["inequalities"][0]["looseness"] is None
+    json.dumps(found, allow_nan=False)
+
+
+@pytest.fixture
+def judged(tmp_path, monkeypatch, known):
+    """A study whose groups found some things."""
+    monkeypatch.chdir(ROOT)
+    planned = plan.make({"experiments": [RUN], "claims": {"problems": 2, "samples": 4}})
+    for group in catalogue.CLAIM_GROUPS:
+        found = {
+            entry.id: claims.plain(Finding(FALSE if entry.id == "C3" else "holds", f"{entry.id} | 1", 1.0, samples=5))
+            for entry in known.claims
+            if entry.group == group
+        }
+        files.write_text(tmp_path / layout.claims(group), json.dumps(found))
+    claims.write(planned, tmp_path)
+    return tmp_path
+
+
+def test_the_list_of_claims_says_where_what_and_by_what(judged, known):
+    listed = json.loads((judged / layout.CLAIMS).read_text())
+    assert [claim["id"] for claim in listed] == [entry.id for entry in known.claims if entry.id != "C20"]
+    needed = {"id", "where", "statement", "verdict", "value", "low", "high", "slack", "evidence", "class"}
+    for claim in listed:
+        assert needed <= claim.keys()
+        assert claim["evidence"]["samples"] == 5
+        assert claim["evidence"]["data"] == f"claims/{claim['group']}.json"
+    classes = {claim["id"]: claim["class"] for claim in listed}
+    assert (classes["C1"], classes["C3"]) == ("holds robustly", "fails robustly")
+
+
+def test_the_text_has_a_row_for_every_claim(judged, known):
+    text = (judged / layout.CLAIMS_TEXT).read_text()
+    assert "| fails robustly | 1 |" in text
+    for entry in known.claims:
+        if entry.id != "C20":
+            assert f"| {entry.id} |" in text
+    assert "C1 \\| 1" in text
+
+
+def test_a_group_is_checked_with_the_effort_that_is_asked_for(tmp_path, monkeypatch, known):
+    monkeypatch.chdir(ROOT)
+    asked = []
+    monkeypatch.setitem(CHECKS, "C13", lambda given: (asked.append(given), Finding("holds", "so"))[1])
+    planned = plan.make({"experiments": [RUN], "claims": {"problems": 2, "samples": 4}})
+    claims.judge(planned, tmp_path, "bandit")
+    assert asked[0][:3] == (2, 4, tmp_path)
+    with pytest.raises(ValueError, match="expected one of learning_rates"):
+        claims.judge(planned, tmp_path, "luck")
+    with pytest.raises(ValueError, match="asks for no claims"):
+        claims.judge(plan.make({"experiments": [RUN]}), tmp_path, "bandit")
+
+
+NAMES = {"holds": "H", "depends": "D", "fails": "F", "unjudged": "U"}
+SIMULATED = [(["F", "F"], "does not hold"), (["H", "H"], "holds"), (["F", "D"], "depends on constants")]
+SIMULATED += [(["F", "U"], "does not hold"), (["F", "H"], "depends on constants")]
+
+
+@pytest.mark.parametrize(("classes", "verdict"), SIMULATED)
+def test_the_simulation_is_one_of_the_claims(classes, verdict):
+    rows = [{"map": str(i), "part": "C20", "says": "all of it", "class": name} for i, name in enumerate(classes)]
+    rows += [{"map": "0", "part": "C20a", "says": "a part", "class": "D"}]
+    found = finding.of({"class_names": NAMES, "classes": rows, "holds_in": 1, "judged": 4})
+    assert found.verdict == verdict
+    assert found.value == 0.25
+    assert found.low < 0.25 < found.high
+    assert found.slack == -0.75
