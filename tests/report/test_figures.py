@@ -364,7 +364,7 @@ THRESHOLDS = {
 
 
 def claims(folder, cells, whole, **more):
-    """claims.json of some cells (place, part, verdict) and verdicts on the whole."""
+    """claims/simulation.json of some cells (place, part, verdict) and verdicts on the whole."""
     place = {"map": "6x6", "cost drift": "off", "location": "reached", "switch": "none"}
     keys = {"setting": "tuned", "reading": "default", "budget": "default", "apart": False}
     judged = {"agree": 3, "seeds": 4, "low": 0.2, "high": 0.9, "without_learning": False}
@@ -392,7 +392,7 @@ def claims(folder, cells, whole, **more):
         **{key: {**counts, "holds_in": 3} for key in ("forgiving", "mean_of_trials", "forgiving_mean_of_trials")},
         **more,
     }
-    files.write_text(folder / layout.CLAIMS, json.dumps({"C20": found}))
+    files.write_text(folder / layout.SIMULATION, json.dumps(found))
     return Results(folder, {"grid_world": ["one"], "alternatives": ["others"]})
 
 
@@ -433,9 +433,9 @@ def test_the_table_says_how_sure_a_verdict_is(tmp_path):
 
 def test_what_a_learner_without_a_constraint_could_cost_stands_beside_its_verdict(tmp_path):
     results = claims(tmp_path, [("one", 100, "C20a", "holds")], [])
-    found = json.loads((tmp_path / layout.CLAIMS).read_text())
-    found["C20"]["cells"][0] |= {"unconstrained_cost": 8.5, "says": "breaks it", "kept_without_learning": True}
-    files.write_text(tmp_path / layout.CLAIMS, json.dumps(found))
+    found = json.loads((tmp_path / layout.SIMULATION).read_text())
+    found["cells"][0] |= {"unconstrained_cost": 8.5, "says": "breaks it", "kept_without_learning": True}
+    files.write_text(tmp_path / layout.SIMULATION, json.dumps(found))
     said = replication.verdicts(results).data.iat[0, 0]
     assert said == "breaks it, 3/4 [0.20, 0.90]‡; the unconstrained optimum costs 8.50"
     (ax,) = replication.claims(results).axes
