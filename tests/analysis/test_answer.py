@@ -11,6 +11,7 @@ from shipped import LEDGER
 
 READING = {"cost drift": "accumulates", "location": "reached", "switch": "none"}
 CELL = {**READING, "part": "C20a", "lam": 0.52, "cost": 4.2, "limit": 5.0, "kept_without_learning": False}
+CELL |= {"episodes": 80_000}
 NAMES = {"unjudged": "cannot be judged at feasible K"}
 
 
@@ -87,8 +88,8 @@ def test_the_text_says_them(numbers):
     assert f"\n| 6x6 | Triple-Q breaks the limit | **holds robustly** | {why} | - |\n" in text
     assert "\n| search | 3 | 8 |\n" in text
     assert "| rule of tuning |" not in text  # none was tried
-    assert "\n| 18x18 | tuned | 52% | 4.20 | 5 |  |\n" in text
-    assert "\n| 18x18 | literal | 1% | 4.20 | 5 | feasible only by not learning |\n" in text
+    assert "\n| 18x18 | 80,000 | tuned | 52% | 4.20 | 5 |  |\n" in text
+    assert "\n| 18x18 | 80,000 | literal | 1% | 4.20 | 5 | feasible only by not learning |\n" in text
     assert "\n| Algorithm 1 | tuned once | 0.78 [0.70, 0.80] | - | 4/5 | 0.010 | 262,144 |\n" in text
     assert "neither proves nor refutes an upper bound" in text
     assert "Growth" not in answer.markdown({**numbers, "growth": []})
@@ -141,7 +142,7 @@ def test_what_could_not_be_computed_is_a_dash(numbers):
     numbers["first_reading"][0]["lam"] = None
     text = answer.markdown(numbers)
     assert "| Algorithm 1 | tuned once | 0.78 [-, -] |" in text
-    assert "| 18x18 | tuned | - | 4.20 | 5 |" in text
+    assert "| 18x18 | 80,000 | tuned | - | 4.20 | 5 |" in text
 
 
 def test_the_best_case_says_what_was_found_and_after_what_effort(tmp_path):

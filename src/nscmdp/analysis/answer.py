@@ -20,6 +20,7 @@ from nscmdp.study.plan import Plan
 BEGIN, END = "<!-- made by `make readme` from docs/answer.json -->\n", "<!-- end -->\n"
 EXPONENTS = {"nonstationary_triple_q": ("Algorithm 1", "4/5"), "double_restart_triple_q": ("Algorithm 2", "8/9")}
 FACTORS = {**CONSTANTS, ("scaled", "once"): CONSTANTS["scaled", ""]}
+REACHED = ("map", "K", "constants", "reached", "cost", "limit", "")
 TALLIES = ("forgiving", "mean_of_trials", "forgiving_mean_of_trials")
 SLOPES = [f"{quantity}_slope_K{end}" for quantity in ("gap", "regret") for end in ("", "_low", "_high")]
 
@@ -47,7 +48,7 @@ def _first_reading(cells: pd.DataFrame) -> list[dict[str, Any]]:
     """How far Algorithm 1 gets where the sentences are read as the figure reads them."""
     first = (cells["cost drift"] == "accumulates") & (cells["location"] == "reached") & (cells["switch"] == "none")
     mine = cells[first & (cells["part"] == "C20a")]
-    columns = ["map", "setting", "lam", "cost", "limit", "kept_without_learning"]
+    columns = ["map", "episodes", "setting", "lam", "cost", "limit", "kept_without_learning"]
     return json.loads(mine[columns].to_json(orient="records", double_precision=4))
 
 
@@ -95,7 +96,7 @@ def markdown(numbers: dict[str, Any]) -> str:
         *_alternatives(numbers["alternatives"]),
         *_best_case_tables(numbers["best_cases"]),
         "How far Algorithm 1 gets by the end of the run, from the uniform policy (0%) to the optimum (100%):",
-        _table(("map", "constants", "reached", "cost", "limit", ""), map(_reading_cells, numbers["first_reading"])),
+        _table(REACHED, map(_reading_cells, numbers["first_reading"])),
     ]
     if numbers["growth"]:
         head = ("algorithm", "factors", "gap grows as K to the", "regret", "bound", "violation per episode", "at K")
@@ -191,7 +192,8 @@ def _class_cells(row: dict[str, Any]) -> list[str]:
 def _reading_cells(cell: dict[str, Any]) -> list[str]:
     reached = "-" if cell["lam"] is None else f"{round(100 * cell['lam'])}%"
     note = "feasible only by not learning" if cell["kept_without_learning"] else ""
-    return [cell["map"], cell["setting"], reached, f"{cell['cost']:.2f}", f"{cell['limit']:g}", note]
+    where = [cell["map"], f"{cell['episodes']:,}", cell["setting"]]
+    return [*where, reached, f"{cell['cost']:.2f}", f"{cell['limit']:g}", note]
 
 
 def _growth_cells(row: dict[str, Any]) -> list[str]:

@@ -605,6 +605,12 @@ def row(setting, verdict, part="C20c", **changed):
             "holds in 1 of 2 readings with tuned constants",
             ["reading"],
         ),
+        (
+            [row("tuned", "does not hold"), row("tuned", "holds", experiment="longer", episodes=2)],
+            "depends on constants",
+            "holds in 1 of 2 readings with tuned constants",
+            ["number of episodes"],
+        ),
         ([row("tuned", "mixed")], "depends on constants", "mixed with tuned constants", []),
         (
             [row("tuned", "holds", "C20e", unconstrained_cost=cost, limit=2.0, reading=f"{cost}") for cost in (7.5, 8)],

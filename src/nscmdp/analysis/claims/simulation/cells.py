@@ -28,6 +28,7 @@ from nscmdp.runs import files
 from nscmdp.study import layout
 
 CASE = ["experiment", "reading", "budget", "episodes"]
+WORDS = ["map", "cost drift", "location", "switch"]  # how an environment reads the paper's sentences
 
 
 def judge(exact: pd.DataFrame, rules: Rules) -> list[dict[str, Any]]:
@@ -127,6 +128,7 @@ def simulation(folder: Path, experiments: list[str], rules: Rules) -> pd.DataFra
 def combined(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """C20 as a whole, with "quickly" in either reading, for all cells that share ``keys`` and have all parts."""
     rows = []
+    named = [*keys, *(word for word in WORDS if word in cells)]
     for _, group in cells.groupby(keys, sort=False):
         found = {row["part"]: row for row in group.to_dict("records")}
         for whole, asked in ASKS.items():
@@ -134,7 +136,7 @@ def combined(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
                 parts = [found[name] for name in asked]
                 rows.append(
                     {
-                        **{key: parts[0][key] for key in (*keys, "map")},
+                        **{key: parts[0][key] for key in named},
                         "part": whole,
                         "verdict": together([part["verdict"] for part in parts]),
                         "mean_of_trials": together([part["mean_of_trials"] for part in parts]),
@@ -142,7 +144,7 @@ def combined(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
                         "apart": parts[0]["apart"],
                     }
                 )
-    return pd.DataFrame(rows, columns=[*keys, "map", "part", "verdict", "mean_of_trials", "moved", "apart"])
+    return pd.DataFrame(rows, columns=[*named, "part", "verdict", "mean_of_trials", "moved", "apart"])
 
 
 def _together_moved(parts: list[dict[str, Any]]) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from nscmdp.analysis.claims.simulation.alternatives import KINDS
-from nscmdp.analysis.claims.simulation.cells import CASE
+from nscmdp.analysis.claims.simulation.cells import CASE, WORDS
 from nscmdp.analysis.claims.simulation.parts import FAILS, FORGIVING, HOLDS, PARTS, VOID, WHOLE
 from nscmdp.analysis.claims.simulation.rules import Classes, Rules
 
@@ -108,7 +108,10 @@ def _moves(judged: pd.DataFrame, part: str, others: list[dict[str, Any]]) -> lis
     if judged.empty:
         return []
     first = judged[judged["part"] == part]
-    by_setting = first.groupby("setting")["verdict"].agg(lambda found: tuple(sorted({*found})))
+    by_setting = _verdicts(first, ["setting"])
+    place = ["setting", "reading", "budget", *(word for word in WORDS if word in first)]
+    by_episodes = _verdicts(first, [*place, "episodes"]).groupby(level=place).nunique()
+    by_reading = first.groupby(["setting", "episodes"])["verdict"].nunique()
     moved = [
         name
         for name in dict.fromkeys(name for row in judged["moved"] for name in row)
@@ -119,10 +122,16 @@ def _moves(judged: pd.DataFrame, part: str, others: list[dict[str, Any]]) -> lis
     across = judged.groupby([*CASE, "setting"])["verdict"].nunique()
     found = {
         "constants": by_setting.nunique() > 1,
-        "reading": (by_setting.map(len) > 1).any(),
+        "reading": (by_reading > 1).any(),
+        "number of episodes": (by_episodes > 1).any(),
         "dips": (across > 1).any(),
         f"thresholds ({', '.join(moved)})": bool(moved),
         "mean of trials": (judged["mean_of_trials"] != judged["verdict"]).any(),
         **{words: any(row[kind] for row in others) for kind, words in KINDS.items()},
     }
     return [words for words, moves in found.items() if moves]
+
+
+def _verdicts(rows: pd.DataFrame, keys: list[str]) -> pd.Series:
+    """All that were given, by some keys."""
+    return rows.groupby(keys)["verdict"].agg(lambda found: tuple(sorted({*found})))
