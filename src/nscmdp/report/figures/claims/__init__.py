@@ -1,0 +1,111 @@
+"""The ledger of claims, where the constants of Theorem 1 come from, and a figure for every group of checks.
+
+A group's figure is drawn in the file of its name, from the rows that its checks wrote (claims/GROUP.json): one panel
+per claim, titled by it.
+"""
+
+import textwrap
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from pandas.io.formats.style import Styler
+
+from nscmdp.report import style
+from nscmdp.report.figures.claims.arithmetic import claims_arithmetic as claims_arithmetic
+from nscmdp.report.figures.claims.bandit import claims_bandit as claims_bandit
+from nscmdp.report.figures.claims.data import COLOURS, claims, findings
+from nscmdp.report.figures.claims.learning_rates import claims_learning_rates as claims_learning_rates
+from nscmdp.report.figures.claims.linear import claims_linear as claims_linear
+from nscmdp.report.figures.claims.optimism import claims_optimism as claims_optimism
+from nscmdp.report.figures.claims.queue import claims_queue as claims_queue
+from nscmdp.report.figures.claims.theorems import claims_theorems as claims_theorems
+from nscmdp.report.results import Results, needs
+
+SMALL = [{"selector": "td, th", "props": "font-size: 80%; text-align: left; vertical-align: top"}]
+WIDTH = 64  # letters of a label in the figure of looseness
+
+
+@needs("claims")
+def ledger(results: Results) -> Styler:
+    """Every claim with its verdict and what it rests on."""
+    rows = [
+        {
+            "claim": claim["id"],
+            "where": claim["where"],
+            "says": claim["statement"],
+            "verdict": claim["verdict"],
+            "value": _number(claim["value"]),
+            "interval": _interval(claim["low"], claim["high"]),
+            "slack": _slack(claim),
+            "of": claim["evidence"]["samples"],
+            "why": claim["evidence"]["why"],
+        }
+        for claim in claims(results)
+    ]
+    shown = pd.DataFrame(rows).style.hide(axis="index").set_table_styles(SMALL)
+    return shown.map(lambda verdict: f"color: {COLOURS[verdict]}; font-weight: 600", subset=["verdict"])
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None or low == high else f"[{low:.4g}, {high:.4g}]"
+
+
+def _slack(claim: dict) -> str:
+    return "" if claim["slack"] is None else f"{claim['slack']:.3g} {claim['evidence']['slack_in']}"
+
+
+def looseness(results: Results) -> Figure:
+    """Every inequality of the proof of Theorem 1 that was looked at: how much more it allows than was needed."""
+    steps = pd.DataFrame(
+        [
+            {"group": group, "claim": name, **step}
+            for group, found in findings(results).items()
+            for name, finding in found.items()
+            for step in finding["inequalities"]
+        ]
+    )
+    figure, ax = plt.subplots(figsize=(9.5, 0.3 * max(len(steps), 4) + 1.2))
+    if steps.empty:
+        style.say(ax, "No inequality was measured.")
+        return figure
+    colours = {group: f"C{i}" for i, group in enumerate(steps["group"].unique())}
+    steps = steps.astype({"looseness": float}).sort_values("looseness", na_position="last", ignore_index=True)
+    widest = max(1.0, 1.3 * steps["looseness"].max(skipna=True)) if steps["looseness"].notna().any() else 1.0
+    for place, step in enumerate(steps.itertuples()):
+        _bar(ax, place, step, colours[step.group], widest)
+    labels = [textwrap.fill(f"{one.claim}  {one.says}", WIDTH) for one in steps.itertuples()]
+    ax.set_yticks(range(len(steps)), labels, fontsize="x-small")
+    ax.axvline(0, color=style.LIMIT, linewidth=0.9)
+    ax.set_xscale("symlog", linthresh=1)
+    style.plain_ticks(ax, [at for at in (0, 0.5, 1, 2, 5, 10, 20, 50) if at <= widest])
+    ax.set(
+        xlabel="orders of magnitude between allowed and needed (linear up to 1, then logarithmic)",
+        ylim=(-0.6, len(steps) - 0.4),
+    )
+    ax.set_xlim(right=3.5 * widest)
+    handles = [Patch(color=colour, label=group.replace("_", " ")) for group, colour in colours.items()]
+    ax.legend(handles=handles, title="checks of", loc="lower right")
+    return figure
+
+
+def _bar(ax: Axes, place: int, step: Any, colour: str, widest: float) -> None:
+    """As long as a step is loose; hollow, and to the end, where nothing at all was needed."""
+    bounded = pd.notna(step.looseness)
+    length = step.looseness if bounded else widest
+    ax.barh(place, length, height=0.7, facecolor=colour if bounded else "none", edgecolor=colour)
+    said = f"{_short(step.claimed)} allowed, {_short(step.measured)} needed" if bounded else "nothing was needed"
+    ax.annotate(
+        said, (max(length, 0), place), (4, 0), textcoords="offset points", va="center", fontsize="x-small"
+    )  # fmt: skip
+
+
+def _short(number: float) -> str:
+    return f"{float(f'{number:.2g}'):,g}" if 0.001 <= abs(number) < 1e5 else f"{number:.2g}"
