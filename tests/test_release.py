@@ -5,7 +5,8 @@ import json
 import pandas as pd
 import pytest
 
-from nscmdp.analysis import answer, deviations
+from nscmdp.analysis import answer, deviations, reference
+from nscmdp.analysis.claims import in_cell, ledger
 from shipped import LEDGER_FILE, ROOT, compared, measuring
 
 pytestmark = pytest.mark.release
@@ -30,3 +31,21 @@ def test_the_readme_has_the_answer_of_the_committed_numbers():
     numbers = json.loads((ROOT / "docs/answer.json").read_text())
     text = (ROOT / "README.md").read_text()
     assert answer.in_readme(text, numbers) == text, "run: make readme"
+
+
+def test_the_reference_states_the_committed_answer():
+    stated = json.loads((ROOT / "docs/reference.json").read_text())["values"]
+    numbers = json.loads((ROOT / "docs/answer.json").read_text())
+    assert {name: value for name, value in stated.items() if name.startswith("answer/")} == dict(
+        reference.flat("answer", numbers)
+    ), "run: make readme"
+
+
+def test_the_reference_has_a_verdict_for_every_claim_and_the_committed_ledger_shows_it():
+    stated = json.loads((ROOT / "docs/reference.json").read_text())["values"]
+    text = (ROOT / "docs/claims.md").read_text(encoding="utf-8")
+    for entry in ledger.load(ROOT / "workflow/claims.yaml").claims:
+        verdict = stated[f"claims/{entry.id}/verdict"]
+        (line,) = [line for line in text.splitlines() if line.startswith(f"| {entry.id} |")]
+        assert f"| **{verdict}** |" in line, "run: make readme"
+        assert in_cell(entry.statement) in line, "run: make readme"

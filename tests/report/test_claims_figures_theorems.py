@@ -303,12 +303,21 @@ class TestLinear:
         assert shows(ax, 37.0, 7 / 8)
 
 
-def test_figures_are_equal_byte_by_byte(tmp_path):
-    rows = [{"environment": "even", "inside": 0.9, "printed": 1.0}]
+@pytest.mark.parametrize("group", GROUPS)
+def test_figures_are_equal_byte_by_byte(tmp_path, group):
     files = []
     for name in ("one", "two"):
-        written(tmp_path / name, "theorems", {"C22": rows}).figure("claims_theorems")
+        written(tmp_path / name, group, {"C22": [{"environment": "even", "inside": 0.9}]}).figure(f"claims_{group}")
         files.append(
-            [(tmp_path / name / layout.figure("claims_theorems", kind)).read_bytes() for kind in ("png", "svg")]
+            [(tmp_path / name / layout.figure(f"claims_{group}", kind)).read_bytes() for kind in ("png", "svg")]
         )
     assert files[0] == files[1]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_places_are_rounded_as_the_last_digits_of_the_layout_differ_between_runs(tmp_path, group):
+    figure = GROUPS[group][0](written(tmp_path, group, {}))
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        bounds = np.array(ax.get_position(original=True).bounds)
+        assert np.abs(bounds - bounds.round(4)).max() < 1e-12

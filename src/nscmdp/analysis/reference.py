@@ -33,7 +33,7 @@ def gather(folder: Path) -> dict[str, Any]:
     for name, prefix in ((layout.ANSWER, "answer"), (layout.CLAIMS, "claims")):
         if (folder / name).is_file():
             read = json.loads((folder / name).read_text(encoding="utf-8"))
-            found |= dict(_claims(read) if prefix == "claims" else _flat(prefix, read))
+            found |= dict(_claims(read) if prefix == "claims" else flat(prefix, read))
     if not found:
         raise ValueError(f"{folder} has neither {layout.ANSWER} nor {layout.CLAIMS}: expected a finished run")
     return found
@@ -45,11 +45,11 @@ def _claims(claims: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
             yield f"claims/{claim['id']}/{key}", claim[key]
 
 
-def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
+def flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Every number and text of a tree, by its path."""
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _flat(f"{prefix}/{key}", item)
+            yield from flat(f"{prefix}/{key}", item)
     else:
         yield prefix, value
 

@@ -131,6 +131,16 @@ def draw_arms(traces: pd.DataFrame, looks: dict[str, dict], unit: str) -> Figure
     return figure
 
 
+def steady(figure: Figure) -> Figure:
+    """Lay out now, and round: the solver's last digits differ between runs, and with them the bytes of a file."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for ax in figure.axes:
+        left, bottom, width, height = np.round(ax.get_position().bounds, 4)
+        ax.set_position((left, bottom, width, height))
+    return figure
+
+
 def save(figure: Figure, stem: Path) -> None:
     """SVG and PNG, without a date in them."""
     in_one_piece(stem.with_suffix(".svg"), lambda file: figure.savefig(file, metadata={"Date": None}))

@@ -137,8 +137,14 @@ class Tuning(Study):
         default=10.0, description="At least so many frames end within a run; 1: frames may be as long as the run."
     )
     start: str | None = Field(default=None, description="Another tuning, from whose choices the searches begin.")
+    population: Annotated[int, Field(ge=4, le=10_000)] | None = Field(
+        default=None, description="Candidates of a generation, in place of what is said for all."
+    )
     generations: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
         default=None, description="Of one search, in place of what is said for all."
+    )
+    seeds: Number | None = Field(
+        default=None, description="That a generation is scored on, in place of what is said for all."
     )
     searches: Annotated[int, Field(ge=1, le=100)] | None = Field(
         default=None, description="Independent ones, in place of what is said for all."
@@ -290,6 +296,14 @@ class Config(Strict):
             if shared:
                 what = f"{experiment.name} reports the seed {min(shared)}, which tuning uses"
                 raise errors.below(f"{key}.seeds", experiment.seeds, what)
+        return self
+
+    @model_validator(mode="after")
+    def _tunings_find_their_seeds(self) -> "Config":
+        for number, tuning in enumerate(self.tunings):
+            if (tuning.seeds or 1) > self.effort.pool:
+                what = f"expected at most effort.pool = {self.effort.pool}"
+                raise errors.below(f"tunings[{number}].seeds", tuning.seeds, what)
         return self
 
     @model_validator(mode="after")

@@ -83,9 +83,9 @@ class Searches:
         """How hard a tuning tries, and on which seeds."""
         chosen, effort = self.tuning(tuning), self.config.effort
         return {
-            "population": effort.population,
+            "population": chosen.population or effort.population,
             "generations": chosen.generations or effort.generations,
-            "seeds": effort.seeds,
+            "seeds": chosen.seeds or effort.seeds,
             "search_seeds": effort.search_list,
             "selection_seeds": effort.selection_list,
             "finalists": chosen.finalists or effort.finalists,

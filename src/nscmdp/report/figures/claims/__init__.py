@@ -93,7 +93,7 @@ def looseness(results: Results) -> Figure:
     ax.set_xlim(right=3.5 * widest)
     handles = [Patch(color=colour, label=group.replace("_", " ")) for group, colour in colours.items()]
     ax.legend(handles=handles, title="checks of", loc="lower right")
-    return figure
+    return style.steady(figure)
 
 
 def _bar(ax: Axes, place: int, step: Any, colour: str, widest: float) -> None:

@@ -65,7 +65,7 @@ def board(results: Results, group: str, panels: dict[str, Panel], columns: int =
             style.say(ax, "Nothing was measured.")
         else:
             panel.draw(ax, behind)
-    return figure
+    return style.steady(figure)
 
 
 def entitle(ax: Axes, claim: str, finding: dict[str, Any], says: str) -> None:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -38,11 +39,12 @@ def lines(results: Results, group: str, wanted: tuple[Line, ...], width: float =
     found = of_group(results, group)
     heights = [line.height for line in wanted]
     figure = plt.figure(figsize=(width, sum(heights)), layout="constrained")
-    blocks = figure.subfigures(len(wanted), 1, height_ratios=heights, squeeze=False)[:, 0]
-    for block, line in zip(blocks, wanted, strict=True):
+    grid = figure.add_gridspec(len(wanted), 1, height_ratios=heights)
+    for number, line in enumerate(wanted):
         finding, behind = found[line.claim], rows(found, line.claim)
         widths = [picture.width for picture in line.pictures]
-        axes = block.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
+        cells = grid[number].subgridspec(1, len(widths), width_ratios=widths)
+        axes = [figure.add_subplot(cells[0, column]) for column in range(len(widths))]
         for ax, picture in zip(axes, line.pictures, strict=True):
             ax.set_title(picture.title, loc="left", fontsize="small")
             mine = picture.of(behind)
@@ -51,7 +53,7 @@ def lines(results: Results, group: str, wanted: tuple[Line, ...], width: float =
             else:
                 picture.draw(ax, mine, finding)
         entitle(axes[0], line.claim, finding, line.says)
-    return figure
+    return style.steady(figure)
 
 
 def of_part(name: str) -> Pick:
