@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
