@@ -148,13 +148,13 @@ def test_what_could_not_be_computed_is_a_dash(numbers):
 def test_the_best_case_says_what_was_found_and_after_what_effort(tmp_path):
     (tmp_path / "tables").mkdir()
     row = {"best_case": "small", "asks": "same constants", "part": "C20", "says": "all of it", "margin": 1.5}
-    row |= {"agree": 97, "seeds": 100, "tried": 176}
+    row |= {"agree": 97, "seeds": 100, "tried": 176, "candidate": "search"}
     rows = [{**row, "found": True}, {**row, "part": "C20a", "found": None}, {**row, "asks": "own", "found": False}]
     pd.DataFrame(rows).to_csv(tmp_path / "tables/best_cases.csv", index=False)
     region = {"best_case": "small", "share": 0.021, "share_low": 0.01, "share_high": 0.03}
     pd.DataFrame([region]).to_csv(tmp_path / "tables/best_case_regions.csv", index=False)
     write_claims(tmp_path, c20())
     said = answer.markdown(answer.gather(tmp_path, LEDGER))
-    assert "| small | same constants | all of it | **found** | 1.5 | 97 of 100 | 176 |" in said
-    assert "| small | own | all of it | **none found** | 1.5 | 97 of 100 | 176 |" in said
+    assert "| small | same constants | all of it | **found** | search | 1.5 | 97 of 100 | 176 |" in said
+    assert "| small | own | all of it | **none found** | search | 1.5 | 97 of 100 | 176 |" in said
     assert "small 2.1% [1.0%, 3.0%]" in said

@@ -7,7 +7,8 @@ the claim's name in workflow/claims.yaml. Nothing else decides a verdict.
     holds with declared deviations      the statement, once what the ledger of deviations declares is read into it
     does not hold                       measured, and the measurement contradicts it
     false as printed                    a counterexample, exact or within bounds; a corrected statement is beside it
-    out of reach                        what it promises begins at a K that is computed and that no run can have
+    out of reach                        what it promises begins at a K that is computed and that no run can have, or
+                                        rests on what the paper does not print
     mixed                               some of the seeds, versions or problems agree
     depends on constants                constants that the paper leaves open decide
 """
