@@ -152,7 +152,7 @@ def condition_up_to(log_K: float) -> float:
 
 
 def least_worst(probabilities: Sequence[Fraction]) -> Fraction:
-    """Per episode, where a tie is broken to the first arm with one of these probabilities: under the worse labelling."""
+    """Violation per episode where ties go to the first arm with such a probability, under the worse labelling."""
     return min(max(RHO - p, RHO - (1 - p)) for p in probabilities)
 
 

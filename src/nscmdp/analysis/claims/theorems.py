@@ -24,139 +24,20 @@ C22.  The assumption on b~ can be met exactly where drift is spread evenly over 
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import NamedTuple
-
-import numpy as np
 
 from nscmdp.analysis import theory
-from nscmdp.analysis.claims import bounds, counterexamples, promises, slow_drift
+from nscmdp.analysis.claims import bounds, counterexamples, promises
 from nscmdp.analysis.claims.arithmetic import exactly
-from nscmdp.analysis.claims.counterexamples import CORRECTED, PRINTED, FastDrift, Statement
+from nscmdp.analysis.claims.counterexamples import CORRECTED, PRINTED, Statement
 from nscmdp.analysis.claims.findings import FAILS, FALSE, HOLDS, MIXED, OUT_OF_REACH, Finding, Given, check
 from nscmdp.analysis.claims.instrumented import PRINTED as LISTING
 from nscmdp.analysis.claims.instrumented import Listing
 from nscmdp.analysis.claims.local_budgets import READINGS, enumerated, has_btilde, rows_of, unevenness
 from nscmdp.analysis.claims.promises import EXPONENT, GROWTH, POWER, SECOND, STEPS, STUDY, Promise, Row, Sized
-from nscmdp.analysis.claims.slow_drift import SlowDrift, Ties
+from nscmdp.analysis.claims.refutations import MANY_FRAMES, Refutation, fast_drift, fresh_ties, many_frames
 from nscmdp.problem import Problem
 
 ZETA, LAMBDA = Fraction(5, 9), Fraction(1, 9)
-MANY_FRAMES = (10**4, 10**5)  # n of the slow drift, K = n^10
-RUN = ((3, Fraction(1, 100)), (4, Fraction(1, 100)))  # n and iota of the slow drift that is run
-
-
-class Refutation(NamedTuple):
-    """Of a statement by a counterexample: in closed form at the statement's own K, and simulated at a small one."""
-
-    found: bool
-    says: str
-    rows: list[Row]
-    value: float
-    bound: float  # the most that the statement allows
-
-
-def fast_drift(given: Given, statement: Statement, listing: Listing) -> Refutation:
-    """A violation of K/4 at the smallest K = n^10 that the statement admits, and in Algorithm 1 run with K = 1024."""
-    rows: list[Row] = []
-    said = []
-    for m in (2, 3):
-        small, case = FastDrift(2, m), counterexamples.first_admitted(m, statement)
-        runs = counterexamples.simulated_violation(small, given.samples, given.rng("C12", "fast", m), listing)
-        mean, half = float(runs.mean()), 1.96 * float(runs.std()) / math.sqrt(given.samples)
-        rows.append(_violation_row(small, "simulated", mean, half))
-        for n in [2, 10, 100, 1000, *([case.n, 10 * case.n] if case else [])]:
-            closed = FastDrift(n, m).violation(listing)
-            if closed is not None:
-                rows.append(_violation_row(FastDrift(n, m), "closed form", float(closed), 0.0))
-        if case and case.assumptions() and case.violation(listing) == Fraction(1, 4) and mean - half > 0:
-            said.append(
-                f"B = K^({Fraction(3 * m, 10)}), frames of {case.frame:,} and K = 1e{10 * math.log10(case.n):.1f} "
-                f"(simulated at K = {small.K}: {mean:.3f} K)"
-            )
-    least = counterexamples.least_worst([Fraction(i, 100) for i in range(101)])
-    says = (
-        f"fast drift, a violation of K/4 for {' and for '.join(said)}, with any rule for ties that ignores the past at "
-        f"least {least} K under one labelling of the arms, which refutes no more than the lack of B^(1/3) in the "
-        f"condition: sections 5.1 and 5.2 and appendix E have it there"
-    )
-    for log10_K in (40, 45, 50, 60, 80, 100, 200, 400, 1000):
-        at = log10_K * math.log(10)
-        edges = {"stuck_from": counterexamples.stuck_from(at), "condition_up_to": counterexamples.condition_up_to(at)}
-        rows.append({"part": "B as a power of K", "log10_K": log10_K, **edges})
-    return Refutation(bool(said) and least == Fraction(1, 4), says, rows, float(least), 0.0)
-
-
-def _violation_row(case: FastDrift, how: str, mean: float, half: float) -> Row:
-    log = math.log10(case.n)
-    known = {"part": "violation", "how": how, "log10_K": 10 * log, "log10_B": 3 * case.m * log, "frame": case.frame}
-    return {**known, "violation_per_episode": mean, "low": mean - half, "high": mean + half}
-
-
-def many_frames(given: Given, statement: Statement, listing: Listing) -> Refutation:
-    """A violation of order K^0.9 for B = K^-0.3, from below at the theorem's K, and in Algorithm 1 run with small n."""
-    rows, seen, applies = [], [], listing.restarts and listing.queue and listing.rate is LISTING.rate
-    for n, iota in RUN:
-        case = SlowDrift(n, iota, Fraction(listing.bonus))
-        found, least = case.simulated(given.rng("C12", "slow", n), listing) / 2, case.violation()
-        seen.append(least is not None and found >= least > 0)
-        rows.append(_frames_row(case, "simulated", found, least))
-    there = [SlowDrift(n, slow_drift.iota_of(n), Fraction(listing.bonus)) for n in MANY_FRAMES]
-    for n in sorted({*MANY_FRAMES, *(round(10 ** (3.75 + i / 8)) for i in range(27))}):
-        case = SlowDrift(n, slow_drift.iota_of(n), Fraction(listing.bonus))
-        if applies and (least := case.violation()) is not None:
-            rows.append(_frames_row(case, "closed form", float(least), least))
-    least_there = [case.violation() for case in there]
-    broken = [v is not None and v > 0 and one.assumptions() for v, one in zip(least_there, there, strict=True)]
-    found_there = applies and all(seen) and all(broken) and all(case.admitted(statement) for case in there)
-    shares = [float(v / case.n**9) if v is not None else math.nan for v, case in zip(least_there, there, strict=True)]
-    one, small = there[0], rows[len(RUN) - 1]
-    with_B = all(case.admitted(Statement(Fraction(1, 3), 0.0)) for case in there)
-    says = (
-        f"slow drift, V(K) >= {shares[0]:.2f} K^0.9 on every path at K = 1e{10 * math.log10(one.n):.0f}, B = "
-        f"{float(one.B):.0e} with {float(one.frames):.0e} frames, and {shares[1]:.2f} K^0.9 at K = "
-        f"1e{10 * math.log10(there[1].n):.0f}, where the condition {'holds' if with_B else 'fails'} with B^(1/3) in it, "
-        f"too (simulated at K = {RUN[-1][0] ** 10:,} with iota = {float(RUN[-1][1]):g}: {small['violation']:.2f} K^0.9, "
-        f"at least {small['at_least']:.2f}); the paper asks nowhere for B >= 1: the candidate budgets of Theorems 2 and "
-        f"4 begin below 1, their proofs treat smaller B, appendix I speaks of B < 1, and section 6 of an upper bound"
-    )
-    return Refutation(found_there, says, rows, shares[0] / one.n, 0.0)
-
-
-def _frames_row(case: SlowDrift, how: str, found: float, least: Fraction | None) -> Row:
-    """In units of K^0.9 = n^9"""
-    known: Row = {"part": "many frames", "how": how, "log10_K": 10 * math.log10(case.n), "frames": case.frames}
-    bound = None if least is None else float(least / case.n**9)
-    return {**known, "log10_B": -3 * math.log10(case.n), "violation": found / float(case.n) ** 9, "at_least": bound}
-
-
-def fresh_ties(given: Given, statement: Statement, listing: Listing) -> Refutation:
-    """A regret of K^(4/9)/2 at Theorem 2's K, for a B at which the claimed order with its own factor is a tenth of it."""
-    exponent, small = EXPONENT[SECOND], Ties(2, 2.0**-18)
-    at = Sized.of(Problem.of(small.env(small.K)), SECOND)  # counts B as 1
-    factor = bounds.regret()["tightening"].log10(at.logs) + float(exponent - Fraction(4, 5)) * at.log10_K
-    least = slow_drift.least_regret(at.log10_K)
-    log10_B = slow_drift.slow_enough(factor, least)
-    regret = float(small.regret(given.samples, given.rng("C14", "ties"), listing).mean())
-    claimed = float(exponent) * math.log10(small.K) + math.log10(small.B) / 3
-    known = {"part": "regret", "log10_K": at.log10_K}
-    rows: list[Row] = [
-        {**known, "how": "claimed", "log10_B": float(b), "log10_regret": float(factor + b / 3)}
-        for b in np.linspace(0, 1.2 * log10_B, 13)
-    ]
-    rows.append({**known, "how": "a tie in every epoch", "log10_regret": least})
-    known = {"part": "regret", "log10_K": math.log10(small.K), "log10_B": math.log10(small.B)}
-    rows.append({**known, "how": "claimed, constant taken as 1", "log10_regret": claimed})
-    rows.append({**known, "how": "simulated", "log10_regret": math.log10(max(regret, 1e-300))})
-    says = (
-        f"Algorithm 2 begins anew, and with a tie, K^(4/9) times, so that R(K) >= K^(4/9)/2 = 1e{least:.1f} at K = "
-        f"1e{at.log10_K:.1f}, where for B = K^({log10_B / at.log10_K:.2f}) the claimed order with its own factor is "
-        f"1e{factor + log10_B / 3:.1f} (simulated at K = {small.K}, B = K^-2: {regret:.0f}, at least {small.epochs // 2}, "
-        f"the order without factor: {10**claimed:.1f}); so it is refuted for B well below 1 alone, where the second "
-        f"case of its proof and what Exp3 loses have no power of B; for B >= 1 it is open (C14'), as its Lemma 2 is "
-        f"false (C13)"
-    )
-    found = statement.least <= 0 and 10**claimed < small.epochs / 2 <= regret
-    return Refutation(found, says, rows, 10**least, 10 ** (factor + log10_B / 3))
 
 
 def refuted(given: Given, against: list[Refutation], says: str, rows: list[Row], slack_in: str) -> Finding:
@@ -201,8 +82,7 @@ def unproved(algorithm: str, at: Mapping[str, Sized]) -> list[str]:
     ]
     short = [v for v in bounds.VERSIONS if min(bounds.spare(v, one.logs) for one in at.values()) < 0]
     found += ["fast drift"] if any(counterexamples.first_admitted(m, CORRECTED) for m in (2, 3)) else []
-    slow = [SlowDrift(n, slow_drift.iota_of(n)) for n in MANY_FRAMES]
-    found += ["slow drift"] if any(case.admitted(CORRECTED) for case in slow) else []
+    found += ["slow drift"] if any(case.admitted(CORRECTED) for case in MANY_FRAMES) else []
     return found + [f"K eps covers the rest ({version})" for version in short]
 
 
