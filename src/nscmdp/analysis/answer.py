@@ -172,8 +172,8 @@ def _best_case_tables(rows: list[dict[str, Any]]) -> list[str]:
     )
     return [
         "The best case for the paper: a search over all admissible constants for the widest margin (mean distance to "
-        "the threshold in standard deviations), confirmed on fresh seeds beside the tuned choice, and the better of the "
-        "two. None found is not the same as false.",
+        "the threshold in standard deviations), confirmed on fresh seeds beside the tuned choice, the better of "
+        "which is shown. None found is not the same as false.",
         _table(head, cells),
         f"Share of all admissible constants of Algorithm 1 at which its own parts hold: {said}.",
     ]
