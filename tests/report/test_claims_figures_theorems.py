@@ -114,14 +114,29 @@ class TestTheorems:
         assert claimed.x0 == pytest.approx(40.3743, abs=1e-3)
         assert claimed.ymax == 0
 
-    def test_the_claimed_regret_falls_below_the_least_of_any_algorithm(self, tmp_path):
+    def test_violation_over_many_frames_beside_none_from_the_condition_on(self, tmp_path):
+        known = {"part": "many frames", "frames": 16, "log10_B": -1.0}
+        seen = {**known, "how": "simulated", "log10_K": 6.0, "violation": 0.9, "at_least": 0.2, "admitted": False}
+        closed = {**known, "how": "closed form"}
+        rows = [
+            {**closed, "log10_K": k, "violation": v, "at_least": v, "admitted": k > 39}
+            for k, v in ((38.0, 0.1), (40.0, 0.35), (50.0, 0.5))
+        ]
+        ax = drawn(tmp_path, "theorems", "C12", seen, *rows)[2]
+        for x, y in ((6.0, 0.9), (6.0, 0.2), (40.0, 0.35), (50.0, 0.5)):
+            assert shows(ax, x, y)
+        assert rules(ax) == [0.0]
+        (shade,) = [one for one in ax.collections if isinstance(one, PolyCollection)]
+        assert (shade.get_paths()[0].get_extents().x0, shade.get_paths()[0].get_extents().ymax) == (40.0, 0.0)
+
+    def test_the_claimed_regret_falls_below_what_the_ties_cost(self, tmp_path):
         known = {"part": "regret", "log10_K": 38.0}
         rows = [{**known, "how": "claimed", "log10_B": -30.0 * i, "log10_regret": 20 - 10.0 * i} for i in range(4)]
-        rows.append({**known, "how": "least of any algorithm", "log10_regret": -0.5})
+        rows.append({**known, "how": "a tie in every epoch", "log10_regret": -0.5})
         small = {"part": "regret", "log10_K": 2.0, "log10_B": -7.0}
         rows += [{**small, "how": "claimed, constant taken as 1", "log10_regret": -1.0}]
-        rows += [{**small, "how": "simulated", "better": i, "log10_regret": 1.5 + 0.1 * i} for i in (0, 1)]
-        ax = drawn(tmp_path, "theorems", "C12", *rows)[2]
+        rows += [{**small, "how": "simulated", "log10_regret": 1.6}]
+        ax = drawn(tmp_path, "theorems", "C14", *rows)[1]
         assert shows(ax, -90.0, -10.0)
         assert rules(ax) == [-0.5]
         assert "40, order with constant 1: 0.10" in " ".join(texts(ax))
@@ -216,7 +231,7 @@ class TestArithmetic:
 
     def test_the_orders_cross_where_the_gains_cancel(self, tmp_path):
         gains = {"H": "-7/12", "B": "1/12", "S": "-7/12", "A": "-11/12"}
-        (ax,) = drawn(tmp_path, "arithmetic", "C25'", *({"size": n, "improvement": p} for n, p in gains.items()))
+        (ax,) = drawn(tmp_path, "arithmetic", "C25a", *({"size": n, "improvement": p} for n, p in gains.items()))
         assert shows(ax, 7 * np.log10(4) + 7 * np.log10(3) + 11 * np.log10(4), 0)  # H = 4, S = 3, A = 4
 
 

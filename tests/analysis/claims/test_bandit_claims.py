@@ -43,7 +43,13 @@ def test_exp3_over_many_runs_has_the_means_of_all_its_paths():
 
 
 def test_the_examples_by_hand():
-    unpaid, half, quarter = EXAMPLES
+    sure, unpaid, half, quarter = EXAMPLES
+    assert (sure.assumed, sure.optimal, sure.random) == (True, True, False)
+    assert all(g >= sure.rho for _, _, g in sure.best.outcomes)  # feasible in every block
+    assert sure.rival.utility == Fraction(1, 4)  # and the rival not, over all of them
+    assert sure.preference == (Fraction(2, 5), Fraction(-3, 4))  # 1/2 - 1/10, 1/4 - 1
+    assert (sure.lost(UTILITY), sure.violation) == (Fraction(3, 4), Fraction(1, 4))
+    assert sure.lost(REWARD) < 0
     assert (unpaid.assumed, unpaid.optimal) == (True, False)  # the rival is feasible and earns more
     assert unpaid.preference == (1, Fraction(-1, 2))
     assert unpaid.lost(UTILITY) == Fraction(1, 2)
@@ -63,7 +69,10 @@ def test_the_lemma_is_false_by_an_example_that_is_optimal_in_the_mean():
     finding = bandit.bandit_lemma(FEW)
     assert finding.verdict == FALSE
     assert (finding.value, finding.bound) == (1.0, pytest.approx(8 / 9))
+    assert "feasible in every block, Exp3 loses utility" in finding.why
+    assert "reward half falls only for random G_i, the utility half falls even for non-random G_i" in finding.why
     closed = [row for row in finding.rows if row["how"] == "closed form"]
+    assert {row["quantity"] for row in closed if not row["random"]} == {UTILITY}
     assert {row["quantity"] for row in closed if row["meets_appendix"]} == {REWARD, UTILITY}
     for row in closed:
         assert row["log10_K_1_times"] < row["log10_K_10_times"] < row["log10_K_100_times"] < 60
@@ -79,14 +88,35 @@ def test_the_simulated_loss_passes_the_bound_itself():
 
 def test_the_lower_bound_is_below_what_is_simulated():
     """Closed form at K = 1e8, where it is positive: ratio times bound is at most the simulated loss."""
-    quarter = EXAMPLES[2]
+    quarter = EXAMPLES[-1]
     row = bandit.simulate(quarter, TABULAR, 1e8, "usual", 50, np.random.default_rng(0), Rule())
     least = bandit.ratio(quarter, TABULAR, REWARD, 8.0) * row["reward_bound"]
     assert least <= row["reward_high"]
 
 
-def test_arms_that_are_feasible_in_every_block_are_no_counterexample():
-    fine = Instance("feasible in every block", Fraction(1, 2), arm((1, "3/4", "1/2")), arm((1, "1/2", 1)))
+def test_without_any_randomness_exp3_plays_the_infeasible_rival():
+    """Against Exp3 from its definition: the rival's turns are fixed in advance, only the draws are random."""
+    kappa, n, N = 1e-8 ** (1 / 9), round(1e8 ** (4 / 9)), 12
+    gamma = min(1.0, math.sqrt(N * math.log(N) / ((math.e - 1) * n)))
+    rng, lost = np.random.default_rng(2), []
+    for _ in range(5):
+        weights, utility = np.zeros(N), 0.0
+        for i in range(n):
+            p = np.exp(weights - weights.max())
+            p = (1 - gamma) * p / p.sum() + gamma / N
+            a = rng.choice(N, p=p)
+            r, g = (0.1, 1.0) if a == 0 else (1.0, 0.5 * (i % 2 == 0))
+            weights[a] += gamma * (r * (g >= 0.5) + kappa * g) / (1 + kappa) / p[a] / N
+            utility += 1 - g
+        lost.append(utility / n)
+    row = bandit.simulate(EXAMPLES[0], TABULAR, 1e8, "usual", 30, np.random.default_rng(0), Rule())
+    assert row["utility"] == pytest.approx(np.mean(lost), abs=0.03)
+    assert row["utility"] > 0.7
+    assert row["reward"] < 0
+
+
+def test_arms_that_are_feasible_in_every_block_and_pay_the_most_are_no_counterexample():
+    fine = Instance("paid the most", Fraction(1, 2), arm((1, "3/4", "1/2")), arm((1, "1/2", 1)))
     assert bandit.bandit_lemma(FEW, instances=(fine,)).verdict == HOLDS
 
 

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from nscmdp.analysis.claims.instrumented import PRINTED, Constants, Listing, epi
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
+from shipped import ROOT
 
 SMALL = Given(problems=6, samples=40)
 FROZEN, CONTINUED = Listing(queue=False), Listing(restarts=False)
@@ -59,9 +61,12 @@ def test_moment_does_not_converge_beyond_the_exponent_of_the_walk():
     assert moments.exponent(gamma, 1.0) < critical
 
 
-def test_printed_lemma_on_moments_has_counterexamples():
-    finding = moments.moment_as_printed(SMALL)
-    assert finding.verdict == FALSE
+def test_lemma_on_moments_holds_as_used_and_has_counterexamples_to_the_letter():
+    finding = moments.moment_bound(SMALL)
+    assert finding.verdict == HOLDS_DEVIATING
+    assert 0 < finding.slack < 1
+    assert "theta_t falls (9.49 > 7.81)" in finding.why
+    assert {row["part"] for row in finding.rows} == {"walk", "path"}
     # theta_t falls: v = gamma = 1, r = 3/4, L_3 = 3, theta_3 = 1/4
     assert math.exp(0.75 * 3) > 1 + 2 * math.exp(0.75 * 1.25) / 0.75
     assert float(moments.FALLING.moment()) == pytest.approx(math.exp(2.25))
@@ -73,7 +78,7 @@ def test_printed_lemma_on_moments_has_counterexamples():
 @pytest.mark.parametrize("climbed", [0, 1, 2])
 def test_shorter_climb_is_no_counterexample(climbed):
     path = moments.FALLING._replace(climbed=climbed)
-    assert moments.moment_as_printed(SMALL, paths=(path,)).verdict == HOLDS
+    assert moments.moment_bound(SMALL, paths=(path,)).verdict == HOLDS
 
 
 @given(st.fractions(0, 19, max_denominator=50))
@@ -84,15 +89,9 @@ def test_exponential_lies_between_its_bounds(x):
     assert above - below <= below * Fraction(1, 10**3)
 
 
-def test_moment_of_one_threshold_holds():
-    finding = moments.moment_of_one_threshold(SMALL)
-    assert finding.verdict == HOLDS
-    assert 0 < finding.slack < 1
-
-
 @pytest.mark.parametrize("factor", [2.5, 4.0])
 def test_wrong_exponent_breaks_the_bound_on_moments(factor):
-    assert moments.moment_of_one_threshold(SMALL, rate=lambda g, v: factor * moments.exponent(g, v)).verdict == FALSE
+    assert moments.moment_bound(SMALL, rate=lambda g, v: factor * moments.exponent(g, v)).verdict == FALSE
 
 
 @settings(max_examples=60, deadline=None)
@@ -179,7 +178,11 @@ def test_one_state_chain_is_what_algorithm_1_computes(H):
 
 @pytest.mark.parametrize(
     ("check", "verdict"),
-    [(queue.lyapunov_drift, HOLDS_DEVIATING), (queue.negative_drift, HOLDS), (queue.queue_bound, HOLDS)],
+    [
+        (queue.lyapunov_drift, HOLDS_DEVIATING),
+        (queue.negative_drift, HOLDS_DEVIATING),
+        (queue.queue_bound, HOLDS_DEVIATING),
+    ],
 )
 def test_lemmas_on_the_queue_hold_on_runs_and_not_with_a_frozen_queue(check, verdict):
     finding = check(SMALL)
@@ -187,6 +190,12 @@ def test_lemmas_on_the_queue_hold_on_runs_and_not_with_a_frozen_queue(check, ver
     assert finding.slack > 0
     assert finding == check(SMALL)
     assert check(SMALL, listing=FROZEN).verdict == FAILS
+
+
+@pytest.mark.parametrize("check", [queue.negative_drift, queue.queue_bound])
+def test_the_ledger_has_the_deviation_that_is_named(check):
+    name = check(SMALL).why.rpartition("ledger: ")[2].rstrip(")")
+    assert name in {entry["id"] for entry in yaml.safe_load((ROOT / "workflow/deviations.yaml").read_text())}
 
 
 def test_negative_drift_asks_for_restarts():

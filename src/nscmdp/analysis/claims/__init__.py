@@ -6,7 +6,8 @@ instrumented     Algorithm 1 as printed with all its tables in sight, many runs 
 learning_rates   the learning rates, the drift of values, the tightened problem
 optimism         ranges and what follows; by concentration, overestimation, estimation
 queue            the virtual queue: drift, negative drift, its bound; by queue_runs, moments
-theorems         Theorems 1 and 2, the assumption on b~; by counterexamples, bounds, promises, local_budgets
+theorems         Theorems 1 and 2, the assumption on b~; by refutations, counterexamples,
+                 slow_drift, bounds, promises, local_budgets
 bandit           the bandit over bandits
 linear           the lemmas of linear CMDPs; by linear_runs, linear_counterexample, linear_theorems (Theorems 3 and 4)
 arithmetic       memory, Table 1 and the remarks on it

@@ -212,7 +212,8 @@ def q_drift_of_two_policies(given: Given, H: int = 2) -> Finding:
         FALSE if difference > allowed else HOLDS,
         f"with no drift and k1 = k2, two policies (H = {H}, S = 1, A = 2) differ by {difference}, where H b~ is "
         f"{allowed} at K = 32 and {float(H * largest_btilde(10**12)):g} at K = 1e60; {above} of {len(apart)} random "
-        f"CMDPs exceed it at K = 1e5; the printed range begins an episode early: one policy moves by {moved} > {once}",
+        f"CMDPs exceed it at K = 1e5; the printed range begins an episode early: one policy moves by {moved} > {once}; "
+        f"Lemma 7 uses it only for one policy within a frame, where it holds (C3')",
         value=float(difference), low=float(difference), high=float(difference), bound=float(allowed),
         slack=float(allowed - difference), samples=len(apart) + 4**H,
         rows=[

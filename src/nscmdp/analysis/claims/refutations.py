@@ -74,12 +74,12 @@ def many_frames(given: Given, statement: Statement, listing: Listing) -> Refutat
     as_listed = listing.restarts and listing.queue and listing.rate is LISTING.rate
     applies, rows, above = as_listed and max(listing.bonus, listing.btilde) <= 1, [], []
     for case in RUN:
-        found, least = case.simulated(given.rng("C12", "slow", case.n), listing) / 2, case.violation()
+        found, least = case.simulated(given.rng("C12", "slow", case.n), listing), case.violation()
         above.append(least is not None and found >= least > 0)
-        rows.append(_frames_row(case, "simulated", found, least))
+        rows.append(_frames_row(case, "simulated", found, least, statement))
     for case in sorted({*MANY_FRAMES, *(SlowDrift.of(round(10 ** (3.75 + i / 8))) for i in range(27))}):
         if applies and (least := case.violation()) is not None:
-            rows.append(_frames_row(case, "closed form", float(least), least))
+            rows.append(_frames_row(case, "closed form", least, least, statement))
     first, second = (float((case.violation() or 0) / case.n**9) for case in MANY_FRAMES)  # of K^0.9
     broken = min(first, second) > 0 and all(case.assumptions() and case.admitted(statement) for case in MANY_FRAMES)
     says, per_episode = _slowly(first, second, rows), first / MANY_FRAMES[0].n
@@ -99,11 +99,12 @@ def _slowly(first: float, second: float, rows: list[Row]) -> str:
     )
 
 
-def _frames_row(case: SlowDrift, how: str, found: float, least: Fraction | None) -> Row:
+def _frames_row(case: SlowDrift, how: str, found: Fraction, least: Fraction | None, statement: Statement) -> Row:
     """In units of K^0.9 = n^9"""
     known: Row = {"part": "many frames", "how": how, "log10_K": 10 * math.log10(case.n), "frames": case.frames}
+    known |= {"log10_B": -3 * math.log10(case.n), "admitted": how == "closed form" and case.admitted(statement)}
     bound = None if least is None else float(least / case.n**9)
-    return {**known, "log10_B": -3 * math.log10(case.n), "violation": found / float(case.n) ** 9, "at_least": bound}
+    return {**known, "violation": float(found / case.n**9), "at_least": bound}
 
 
 def fresh_ties(given: Given, statement: Statement, listing: Listing) -> Refutation:

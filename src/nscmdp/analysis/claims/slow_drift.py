@@ -137,8 +137,8 @@ class SlowDrift(NamedTuple):
         queue = self.queue()
         return None if queue is None else self.frame * queue - self.K * self.eps
 
-    def simulated(self, rng: np.random.Generator, listing: Listing = LISTING) -> int:
-        """V(K), twice, of Algorithm 1 as listed, in one run that breaks ties by a coin."""
+    def simulated(self, rng: np.random.Generator, listing: Listing = LISTING) -> Fraction:
+        """V(K) of Algorithm 1 as listed, in one run that breaks ties by a coin."""
         times = np.arange(1, self.K + 1 if not listing.restarts else self.frame + 1, dtype=float)
         b = listing.bonus * np.sqrt(float(self.iota) * (self.chi + 1) / (self.chi + times)) / 4
         more = (b + 2 * listing.btilde * float(self.btilde)).tolist()
@@ -159,7 +159,7 @@ class SlowDrift(NamedTuple):
                 Z = max(Z + 0.5 + eps - cbar / self.frame, 0.0)
             if listing.restarts:
                 Q, C, N = [1.0, 1.0], [1.0, 1.0], [0, 0]
-        return self.K - 2 * useful
+        return Fraction(self.K, 2) - useful
 
 
 class Ties(NamedTuple):

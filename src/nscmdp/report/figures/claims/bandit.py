@@ -15,7 +15,7 @@ from nscmdp.report.results import Results
 
 Finding = dict[str, Any]
 Draw = Callable[[Axes, pd.DataFrame, Finding], None]
-MARKS = "os^"
+MARKS = "os^D"
 
 
 def claims_bandit(results: Results) -> Figure:
@@ -33,7 +33,7 @@ def lost(quantity: str) -> Draw:
         for number, (name, arm) in enumerate(mine.groupby("instance", sort=False)):
             for rate, one in arm.groupby("rate", sort=False):
                 ends = abs(one[[f"{quantity}_low", f"{quantity}_high"]].to_numpy().T - one[quantity].to_numpy())
-                looks: dict[str, Any] = {"color": f"C{1 + number}", "marker": MARKS[number % 3]}
+                looks: dict[str, Any] = {"color": f"C{1 + number}", "marker": MARKS[number % 4]}
                 usual = rate == "usual"
                 looks |= {"linestyle": "-" if usual else "", "fillstyle": "full" if usual else "none"}
                 looks |= {"markersize": 5 if usual else 9, "label": f"arm {name}" if usual else None}

@@ -1,4 +1,4 @@
-"""The virtual queue: its drift, its size and the moments behind them (C8 to C11')."""
+"""The virtual queue: its drift, its size and the moments behind them (C8 to C11)."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nscmdp.report import style
-from nscmdp.report.figures.claims.data import FAILS, Panel, board, key, limit
+from nscmdp.report.figures.claims.data import FAILS, Panel, board, key, limit, part
 from nscmdp.report.results import Results
 
 
@@ -16,8 +16,7 @@ def claims_queue(results: Results) -> Figure:
         "C8": Panel("beyond its first terms, drift of $Z^2/2$ is at most $D$", _constants),
         "C9": Panel(r"drift of $Z^2/2$ is at most $-(\delta/2)Z$ + constant", _negative_drift),
         "C10": Panel("the expected queue is bounded", _queue),
-        "C11": Panel(r"moments under drift $-\gamma$, any $\theta_t$ and $\gamma$", _paths),
-        "C11'": Panel(r"moments under drift $-\gamma$, one threshold $\theta$ and $\gamma \leq v$", _walks),
+        "C11": Panel(r"moments under drift $-\gamma \geq -v$ above a threshold $\theta$", _moments),
     }
     return board(results, "queue", panels)
 
@@ -82,39 +81,28 @@ def _note(ax: Axes, height: float, says: str, colour: str, above: bool) -> None:
     )  # fmt: skip
 
 
-def _paths(ax: Axes, rows: pd.DataFrame) -> None:
-    """Two paths without randomness: what their moment is, beside what it may be."""
-    place = np.arange(len(rows))[::-1]
-    ax.hlines(place, rows["bound"], rows["moment"], color="C7", linewidth=1.2)
-    sides = (("bound", style.LIMIT, "|", 14, "right", "bound"), ("moment", "C1", "o", 8, "left", r"path: $e^{rL_t}$"))
-    for column, colour, marker, size, side, says in sides:
-        ax.plot(rows[column], place, marker, color=colour, markersize=size, markeredgewidth=1.5, label=says)
-        for value, at in zip(rows[column], place, strict=True):
-            ax.annotate(f"{value:.1f}", (value, at), (0, 11), textcoords="offset points", ha=side, fontsize="small")
-    ax.set(xscale="log", xlabel=r"$E[e^{rL_t}]$", ylim=(-0.8, len(rows) - 0.1))
-    ax.set_xlim(0.4 * rows[["bound", "moment"]].min().min(), 2.5 * rows[["bound", "moment"]].max().max())
-    ax.set_yticks(place, [_in_symbols(reading) for reading in rows["reading"]])
-    key(ax, loc="lower left")
-
-
 def _in_symbols(reading: str) -> str:
-    for word, symbol in (("theta_t", r"$\theta_t$"), ("gamma", r"$\gamma$"), (" v", "\n$v$"), (" falls", "\nfalls")):
+    for word, symbol in (("theta_t", r"$\theta_t$"), ("gamma is above v", r"$\gamma > v$")):
         reading = reading.replace(word, symbol)
     return reading
 
 
-def _walks(ax: Axes, rows: pd.DataFrame) -> None:
-    """The largest moment over all t as a share of the bound, on walks that drift down as slowly as gamma."""
-    colours = sns.color_palette("crest", rows["theta"].nunique())
-    for colour, (theta, mine) in zip(colours, rows.groupby("theta"), strict=True):
+def _moments(ax: Axes, rows: pd.DataFrame) -> None:
+    """The largest moment over all t as a share of the bound: of walks, and of paths that the letter would allow."""
+    walks, paths = part(rows, "walk"), part(rows, "path")
+    colours = sns.color_palette("crest", max(walks["theta"].nunique(), 1))
+    for colour, (theta, mine) in zip(colours, walks.groupby("theta"), strict=False):
         for (start, one), (dash, marker) in zip(mine.groupby("start"), (("-", "o"), ("--", "^")), strict=False):
             one = one.sort_values("gamma")
             ax.plot(
                 one["gamma"], one["share"], color=colour, linestyle=dash, marker=marker, markersize=4,
                 label=rf"$\theta$ = {theta:g} $v$, $L_0$ = {start:g} $v$",
             )  # fmt: skip
+    for marker, path in zip("XD", paths.to_dict("records"), strict=False):
+        says = f"to the letter, {_in_symbols(path['reading'])}"
+        ax.plot(path["gamma"], path["share"], marker, color=FAILS["color"], markersize=7, linestyle="", label=says)
     limit(ax, 1, "bound")
-    ax.axhspan(1, max(4, 1.3 * rows["share"].max()), **FAILS)
+    ax.axhspan(1, max(4, 3 * rows["share"].max()), **FAILS)
     ax.set(xscale="log", yscale="log", xlabel=r"drift $\gamma$ / largest step $v$")
     ax.set(ylabel=r"$\max_t\,E[e^{rL_t}]$ / bound")
     key(ax, loc="lower right", ncols=2)
