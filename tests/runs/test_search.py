@@ -120,6 +120,13 @@ def test_a_search_from_two_starts_shares_its_generations_between_them(tmp_path):
     assert [*drawn["factors"].unique()] == [*first["factors"].unique()]
 
 
+def test_a_patient_start_has_the_longest_frames_and_the_least_optimism():
+    space = search.Space(RANGES | {"initial": (1.0, 4.0), "btilde": (1e-4, 1.0)})
+    begun = space.factors(space.patient())
+    assert (begun["frame"], begun["initial"], begun["btilde"]) == (30.0, 1.0, 1e-4)
+    assert begun["eta"] == pytest.approx(1.0)
+
+
 def configuration(names, environment=None, episodes=64, **changes):
     choice = {"name": "choice", "environment": environment or {"name": "menu"}, "episodes": episodes}
     idle = {"name": "walk", "environment": {"name": "menu"}, "episodes": [64], "seeds": 1}
