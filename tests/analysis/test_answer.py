@@ -107,7 +107,7 @@ def test_factors_of_every_kind_have_a_row(tmp_path):
 
 
 def test_claims_stand_by_class_and_what_is_false_beside_its_correction(tmp_path):
-    false = {"id": "C3", "verdict": "false as printed", "class": "fails robustly", "evidence": {"why": "1 | 2 > 1"}}
+    false = {"id": "C3", "verdict": "false as printed", "class": "fails robustly", "statement": "1 | 2 > 1"}
     corrected = {"id": "C3'", "corrects": "C3", "statement": "for one policy"}
     write_claims(tmp_path, c20(), {"id": "C1"}, false, corrected)
     (tmp_path / "tables").mkdir()
@@ -121,7 +121,7 @@ def test_claims_stand_by_class_and_what_is_false_beside_its_correction(tmp_path)
 
 def test_where_the_simulation_alone_is_judged_there_is_no_table_of_claims(tmp_path):
     write_claims(tmp_path, c20(), {"id": "C20"})
-    assert "counterexample" not in answer.markdown(answer.gather(tmp_path, LEDGER))
+    assert "False as printed" not in answer.markdown(answer.gather(tmp_path, LEDGER))
 
 
 def test_the_answer_stands_between_the_marks_and_replaces_what_stood_there(numbers):

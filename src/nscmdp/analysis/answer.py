@@ -131,12 +131,12 @@ def _claim_tables(claims: list[dict[str, Any]]) -> list[str]:
         classes.setdefault(claim["class"], []).append(f"{claim['id']} ({claim['verdict']})")
     false = [claim for claim in claims if claim["verdict"] == FALSE]
     corrected = {claim["corrects"]: claim for claim in claims if claim["corrects"]}
-    rows = [(*(in_cell(c[key]) for key in ("id", "where", "why")), _corrected(corrected.get(c["id"]))) for c in false]
+    rows = [(*(in_cell(c[key]) for key in ("id", "where", "statement")), _corrected(corrected.get(c["id"]))) for c in false]
     return [
         "Every claim of the paper that numbers can check (`docs/claims.md` says what each states and what decides it):",
         _table(("class", "claims"), [(f"**{name}**", ", ".join(ids)) for name, ids in classes.items()]),
-        "False as printed, each by a counterexample that is computed:",
-        _table(("claim", "where", "counterexample", "corrected"), rows),
+        "False as printed, each by a counterexample that is computed and stands beside it in `docs/claims.md`:",
+        _table(("claim", "where", "says", "corrected"), rows),
     ]
 
 
