@@ -131,7 +131,10 @@ def _claim_tables(claims: list[dict[str, Any]]) -> list[str]:
         classes.setdefault(claim["class"], []).append(f"{claim['id']} ({claim['verdict']})")
     false = [claim for claim in claims if claim["verdict"] == FALSE]
     corrected = {claim["corrects"]: claim for claim in claims if claim["corrects"]}
-    rows = [(*(in_cell(c[key]) for key in ("id", "where", "statement")), _corrected(corrected.get(c["id"]))) for c in false]
+    rows = [
+        (*(in_cell(claim[key]) for key in ("id", "where", "statement")), _corrected(corrected.get(claim["id"])))
+        for claim in false
+    ]
     return [
         "Every claim of the paper that numbers can check (`docs/claims.md` says what each states and what decides it):",
         _table(("class", "claims"), [(f"**{name}**", ", ".join(ids)) for name, ids in classes.items()]),
