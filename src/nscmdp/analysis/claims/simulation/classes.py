@@ -15,7 +15,12 @@ from nscmdp.analysis.claims.simulation.cells import CASE, WORDS
 from nscmdp.analysis.claims.simulation.parts import FAILS, FORGIVING, HOLDS, PARTS, VOID, WHOLE
 from nscmdp.analysis.claims.simulation.rules import Classes, Rules
 
-CONSTANTS = {"literal": "the printed constants", "authors": "the authors' constants", "tuned": "tuned constants"}
+CONSTANTS = {
+    "literal": "the printed constants",
+    "authors": "the authors' constants",
+    "tuned": "tuned constants",
+    "scaled": "constants tried by hand",
+}
 FORGIVEN = {"C20b": "C20b forgiving", WHOLE: FORGIVING}  # "quickly" in its second reading
 
 
