@@ -173,7 +173,7 @@ class TestTheorems:
         assert shows(ax, 0.7, 0)
         assert shows(ax, 0.9, 1)
         assert rules(ax) == pytest.approx([claimed])
-        assert [label.get_text() for label in ax.get_yticklabels()] == ["literal", "tuned"]
+        assert [label.get_text() for label in ax.get_yticklabels()] == ["printed", "tuned once"]
 
     def test_the_best_exponent_is_marked_at_the_claimed_one(self, tmp_path):
         rows = [{"part": "balance", "zeta": z, "largest": y} for z, y in ((0.5, 0.9), (5 / 9, 8 / 9), (0.6, 0.92))]

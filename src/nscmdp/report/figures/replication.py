@@ -48,18 +48,24 @@ def claims(results: Results) -> Figure:
     c20 = _c20(results)
     rows, says = replication.verdicts(c20), c20["parts"] | WHOLES
     down: dict[str, float] = {}
+    ends: list[tuple[str, float, float]] = []
     for gaps, (_, mapped) in enumerate(rows.drop_duplicates("place").groupby("map", sort=False)):
         down |= {place: len(down) + i + 0.3 * gaps for i, place in enumerate(mapped["place"])}
-    left = {setting: i * (len(says) + 0.4) for i, setting in enumerate(rows["setting"].unique())}
-    figure, ax = plt.subplots(figsize=(3.6 + 0.47 * len(says) * len(left), 3.3 + 0.33 * len(down)))
+    across: dict[tuple[str, str], float] = {}  # where a setting's parts stand: those that it was judged by
+    for gaps, (setting, mine) in enumerate(rows.groupby("setting", sort=False)):
+        judged = [part for part in says if part in {*mine["part"]}]
+        first = len(across) + 0.4 * gaps
+        across |= {(str(setting), part): first + i for i, part in enumerate(judged)}
+        ends.append((str(setting), first, first + len(judged)))
+    figure, ax = plt.subplots(figsize=(3.6 + 0.47 * len(across), 3.3 + 0.33 * len(down)))
     for row in rows.to_dict("records"):
-        _draw_verdict(ax, left[row["setting"]] + [*says].index(row["part"]), down[row["place"]], row)
-    for setting, at in left.items():
-        ax.text(at + len(says) / 2, -0.25, setting, ha="center", va="bottom", weight="bold")
-    names = [text if part in WHOLES else f"{part[:4]}: {text}" for part, text in says.items()] * len(left)
-    ax.set_xticks([at + i + 0.5 for at in left.values() for i in range(len(says))], names, rotation=90)
+        _draw_verdict(ax, across[row["setting"], row["part"]], down[row["place"]], row)
+    for setting, first, last in ends:
+        ax.text((first + last) / 2, -0.25, setting, ha="center", va="bottom", weight="bold")
+    names = [says[part] if part in WHOLES else f"{part[:4]}: {says[part]}" for _, part in across]
+    ax.set_xticks([at + 0.5 for at in across.values()], names, rotation=90)
     ax.set_yticks([y + 0.5 for y in down.values()], list(down))
-    ax.set(xlim=(0, max(left.values()) + len(says)), ylim=(max(down.values()) + 1, 0))
+    ax.set(xlim=(0, max(across.values()) + 1), ylim=(max(down.values()) + 1, 0))
     ax.tick_params(length=0, labelsize="small")
     ax.spines[:].set_visible(False)
     counts = "/".join(f"{number:.0f}" for number in sorted(rows["seeds"].dropna().unique()))
