@@ -611,6 +611,12 @@ def row(setting, verdict, part="C20c", **changed):
             "holds in 1 of 2 readings with tuned constants",
             ["number of episodes"],
         ),
+        (
+            [row("tuned", "does not hold"), row("scaled", "holds", experiment="longer", episodes=2000)],
+            "depends on constants",
+            "does not hold with tuned constants at K = 1; holds with constants tried by hand at K = 2,000",
+            ["constants", "number of episodes"],
+        ),
         ([row("tuned", "mixed")], "depends on constants", "mixed with tuned constants", []),
         (
             [row("tuned", "holds", "C20e", unconstrained_cost=cost, limit=2.0, reading=f"{cost}") for cost in (7.5, 8)],

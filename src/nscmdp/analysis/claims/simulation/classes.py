@@ -6,6 +6,7 @@ trials, and for "quickly" in both readings. Cells are left out where the constra
 constants learn nothing.
 """
 
+from itertools import combinations
 from typing import Any
 
 import pandas as pd
@@ -75,7 +76,10 @@ def _why(judged: pd.DataFrame, apart: pd.DataFrame, part: str) -> str:
     """holds with tuned constants; does not hold with the authors' constants"""
     said: dict[str, list[str]] = {}
     for setting, mine in judged.groupby("setting", sort=False):
-        said.setdefault(_status(mine, part), []).append(CONSTANTS.get(str(setting), str(setting)))
+        others = judged.loc[judged["setting"] != setting, "episodes"]
+        apart_at = [] if mine["episodes"].isin(others).any() or others.empty else sorted({*mine["episodes"]})
+        beside = f" at K = {' and '.join(f'{K:,}' for K in apart_at)}" if apart_at else ""
+        said.setdefault(_status(mine, part), []).append(CONSTANTS.get(str(setting), str(setting)) + beside)
     unlearnt = [CONSTANTS.get(str(setting), str(setting)) for setting in apart["setting"].unique()]
     if unlearnt:
         said["nothing is learnt"] = unlearnt
@@ -114,8 +118,9 @@ def _moves(judged: pd.DataFrame, part: str, others: list[dict[str, Any]]) -> lis
         return []
     first = judged[judged["part"] == part]
     by_setting = _verdicts(first, ["setting"])
-    place = ["setting", "reading", "budget", *(word for word in WORDS if word in first)]
-    by_episodes = _verdicts(first, [*place, "episodes"]).groupby(level=place).nunique()
+    place = ["reading", "budget", *(word for word in WORDS if word in first)]
+    by_episodes = _verdicts(first, ["setting", *place, "episodes"]).groupby(level=["setting", *place]).nunique()
+    disjoint = _verdicts(first, [*place, "episodes"]).groupby(level=place).agg(_have_nothing_in_common)
     by_reading = first.groupby(["setting", "episodes"])["verdict"].nunique()
     moved = [
         name
@@ -128,7 +133,7 @@ def _moves(judged: pd.DataFrame, part: str, others: list[dict[str, Any]]) -> lis
     found = {
         "constants": by_setting.nunique() > 1,
         "reading": (by_reading > 1).any(),
-        "number of episodes": (by_episodes > 1).any(),
+        "number of episodes": (by_episodes > 1).any() or disjoint.any(),
         "dips": (across > 1).any(),
         f"thresholds ({', '.join(moved)})": bool(moved),
         "mean of trials": (judged["mean_of_trials"] != judged["verdict"]).any(),
@@ -140,3 +145,8 @@ def _moves(judged: pd.DataFrame, part: str, others: list[dict[str, Any]]) -> lis
 def _verdicts(rows: pd.DataFrame, keys: list[str]) -> pd.Series:
     """All that were given, by some keys."""
     return rows.groupby(keys)["verdict"].agg(lambda found: tuple(sorted({*found})))
+
+
+def _have_nothing_in_common(found: pd.Series) -> bool:
+    """Are there two sets of verdicts without one in both?"""
+    return any(not {*one} & {*other} for one, other in combinations(found, 2))
