@@ -209,7 +209,8 @@ def page_of(folder, *experiments, figures=()):
     """The page of a plan with these experiments and figures."""
     drawn = {"a notebook": [catalogue.find(name)[1] for name in figures]}
     names = [layout.table("summary.csv", name) for name in experiments]
-    plan = SimpleNamespace(notebooks=drawn, experiments=list(experiments), judged=list, files=lambda: names)
+    known = {"notebooks": drawn, "experiments": list(experiments), "claim_groups": []}
+    plan = SimpleNamespace(**known, judged=list, files=lambda: names)
     (folder / layout.DEVIATIONS).write_text("# None")
     page.write(plan, folder)
     return (folder / layout.PAGE).read_text()
