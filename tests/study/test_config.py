@@ -147,6 +147,7 @@ WRONG = {
     "a reading among budgets": (changed(budgets=[{"limit": 2.0}]), ["budgets[0].limit", "expected under readings"]),
     "a budget among readings": (changed(readings=[{}, {"legs": 2}]), ["readings[1].legs", "expected under budgets"]),
     "another environment as a reading": (changed(readings=[{"name": "menu"}]), ["readings[0].name", "unknown key"]),
+    "an unknown key of claims": ({**BASE, "claims": {"sample": 4}}, ["claims.sample = 4", "did you mean samples?"]),
     "more seeds than the pool": (
         {**BASE, "tunings": [TUNING | {"seeds": 33}]},
         ["tunings[0].seeds = 33", "at most effort.pool = 32"],

@@ -84,7 +84,7 @@ def _problem(found: Any, model: Any) -> Problem:
     message = message[:1].lower() + message[1:]
     if kind == "extra_forbidden":
         _, owner = _follow(found["loc"][:-1], model)
-        message = unknown(found["loc"][-1], getattr(owner, "model_fields", ()), "unknown key")
+        message = unknown(found["loc"][-1], getattr(_bare(owner), "model_fields", ()), "unknown key")
         return Problem(key, shown(value), message, unknown=True)
     if kind == "missing":
         return Problem(key, "", "is missing")
