@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from nscmdp.analysis import answer, deviations, reference
-from nscmdp.analysis.claims import in_cell, ledger
+from nscmdp.analysis.claims import ledger
+from nscmdp.analysis.markdown import in_cell
 from shipped import LEDGER_FILE, ROOT, compared, measuring
 
 pytestmark = pytest.mark.release

@@ -2,17 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from nscmdp.analysis import deviations, tables
-from nscmdp.analysis.claims import in_cell
 from nscmdp.analysis.claims.findings import FALSE
 from nscmdp.analysis.claims.simulation.alternatives import KINDS
 from nscmdp.analysis.comparison import CONSTANTS
+from nscmdp.analysis.markdown import in_cell, table
 from nscmdp.runs import files
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
@@ -92,18 +91,18 @@ def markdown(numbers: dict[str, Any]) -> str:
         *_claim_tables(numbers["claims"]),
         "What the verdicts on the simulation come to, over constants, readings, thresholds and alternatives of the "
         "tuning:",
-        _table(("map", "part of the claim", "class", "why", "changes with"), map(_class_cells, numbers["classes"])),
+        table(("map", "part of the claim", "class", "why", "changes with"), map(_class_cells, numbers["classes"])),
         *_alternatives(numbers["alternatives"]),
         *_best_case_tables(numbers["best_cases"]),
         "How far Algorithm 1 gets by the end of the run, from the uniform policy (0%) to the optimum (100%):",
-        _table(REACHED, map(_reading_cells, numbers["first_reading"])),
+        table(REACHED, map(_reading_cells, numbers["first_reading"])),
     ]
     if numbers["growth"]:
         head = ("algorithm", "factors", "gap grows as K to the", "regret", "bound", "violation per episode", "at K")
         parts += [
             "Growth (a negative violation: the constraint is kept on average). "
             "An exponent at such K neither proves nor refutes an upper bound.",
-            _table(head, map(_growth_cells, numbers["growth"])),
+            table(head, map(_growth_cells, numbers["growth"])),
         ]
     parts.append(
         f"The printed text had to be completed or corrected in {ledger['places']} places; {ledger['switches']} of the "
@@ -137,9 +136,9 @@ def _claim_tables(claims: list[dict[str, Any]]) -> list[str]:
     ]
     return [
         "Every claim of the paper that numbers can check (`docs/claims.md` says what each states and what decides it):",
-        _table(("class", "claims"), [(f"**{name}**", ", ".join(ids)) for name, ids in classes.items()]),
+        table(("class", "claims"), [(f"**{name}**", ", ".join(ids)) for name, ids in classes.items()]),
         "False as printed, each by a counterexample that is computed and stands beside it in `docs/claims.md`:",
-        _table(("claim", "where", "says", "corrected"), rows),
+        table(("claim", "where", "says", "corrected"), rows),
     ]
 
 
@@ -150,7 +149,7 @@ def _corrected(claim: dict[str, Any] | None) -> str:
 def _alternatives(counts: dict[str, dict[str, int]]) -> list[str]:
     rows = [(KINDS[kind], str(found["differ"]), str(found["of"])) for kind, found in counts.items() if found["of"]]
     said = "How many verdicts with tuned constants change where the tuning is done otherwise:"
-    return [said, _table(("another", "verdicts that differ", "of"), rows)] if rows else []
+    return [said, table(("another", "verdicts that differ", "of"), rows)] if rows else []
 
 
 def _best_case_tables(rows: list[dict[str, Any]]) -> list[str]:
@@ -177,13 +176,9 @@ def _best_case_tables(rows: list[dict[str, Any]]) -> list[str]:
         "The best case for the paper: a search over all admissible constants for the widest margin (mean distance to "
         "the threshold in standard deviations), confirmed on fresh seeds beside the tuned choice, the better of "
         "which is shown. None found is not the same as false.",
-        _table(head, cells),
+        table(head, cells),
         f"Share of all admissible constants of Algorithm 1 at which its own parts hold: {said}.",
     ]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
 
 
 def _said(number: float | None, form: str) -> str:

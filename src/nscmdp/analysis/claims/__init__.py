@@ -19,7 +19,6 @@ all verdicts, and claims.md the same for a person.
 
 import json
 import math
-import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from typing import Any
 from nscmdp.analysis.claims import ledger
 from nscmdp.analysis.claims.findings import CHECKS, Finding, Given
 from nscmdp.analysis.claims.ledger import Entry, Ledger
+from nscmdp.analysis.markdown import in_cell, table
 from nscmdp.runs import files
 from nscmdp.study import catalogue, layout
 from nscmdp.study.plan import Plan
@@ -106,8 +106,8 @@ def markdown(claims: list[dict[str, Any]]) -> str:
         "# The paper's claims, and what they come to",
         "Verdicts are computed (`workflow/claims.yaml` says what decides each). A statement with a prime is the "
         "corrected form of one that is false as printed.",
-        _table(("class", "claims"), [(name, str(number)) for name, number in counts.items()]),
-        _table(
+        table(("class", "claims"), [(name, str(number)) for name, number in counts.items()]),
+        table(
             ("claim", "where", "says", "verdict", "why"),
             [
                 (
@@ -120,15 +120,6 @@ def markdown(claims: list[dict[str, Any]]) -> str:
         ),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def in_cell(text: str) -> str:
-    """In a cell of a table in Markdown, to the letter."""
-    return re.sub(r"([\\*_<>|`\[\]])", r"\\\1", text)
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows))
 
 
 def write(plan: Plan, folder: Path) -> None:

@@ -1,0 +1,13 @@
+"""Tables in Markdown, as the README and the ledgers have them."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+
+def in_cell(text: str) -> str:
+    """In a cell of a table, to the letter."""
+    return re.sub(r"([\\*_<>|`\[\]])", r"\\\1", text)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
