@@ -120,11 +120,35 @@ def test_a_search_from_two_starts_shares_its_generations_between_them(tmp_path):
     assert [*drawn["factors"].unique()] == [*first["factors"].unique()]
 
 
-def test_a_patient_start_has_the_longest_frames_and_the_least_optimism():
-    space = search.Space(RANGES | {"initial": (1.0, 4.0), "btilde": (1e-4, 1.0)})
-    begun = space.factors(space.patient())
-    assert (begun["frame"], begun["initial"], begun["btilde"]) == (30.0, 1.0, 1e-4)
-    assert begun["eta"] == pytest.approx(1.0)
+def test_the_strict_start_has_the_longest_frames_and_the_strictest_dual():
+    space = search.Space(RANGES | {"epsilon": (0.1, 10.0), "btilde": (1e-4, 1.0)})
+    begun = space.factors(space.strict())
+    assert (begun["frame"], begun["eta"], begun["epsilon"], begun["btilde"]) == (30.0, 0.01, 10.0, 1e-4)
+    assert begun["bonus"] == pytest.approx((1e-4 * 0.1) ** 0.5, rel=1e-3)
+
+
+class Deceptive(Planted):
+    """Who learns (long frames) breaks the constraint unless the dual is strict; who does not learn keeps it."""
+
+    def score(self, factors, seed):
+        frame, eta = self.space.point(factors)[[2, 1]]
+        learnt, strict = max(0.0, frame - 0.7) / 0.3, max(0.0, 0.2 - eta) / 0.2
+        noise = np.random.default_rng([seed, 5]).normal() * 0.001
+        measured = dict.fromkeys(self.measures, 0.0) | {"lam": learnt}
+        return measured | {"loss": 2 - learnt + 0.1 * frame, "violation": -0.05 + learnt * (1 - 2 * strict) + noise}
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_who_must_break_the_constraint_before_learning_to_keep_it_is_found_from_the_strict_start(tmp_path, number):
+    found = {}
+    for name, more in {"drawn": [], "strict": [Deceptive().space.strict()]}.items():
+        objective, output = Deceptive(), tmp_path / f"{name}.parquet"
+        search.run({**SPEC, "search": number}, output, tmp_path / "progress", objective.space, objective, [None, *more])
+        rows = files.read(output)[0].to_pandas()
+        selected = rows[rows["stage"] == "selection"]
+        found[name] = scoring.ranked(scoring.summary(selected, True)).iloc[0]
+    assert found["strict"]["feasible"]
+    assert found["strict"]["lam"] > 0.9
 
 
 def configuration(names, environment=None, episodes=64, **changes):
@@ -160,10 +184,12 @@ def test_effort_is_counted_equal_and_the_same_on_any_number_of_cores(tmp_path):
     for one, other in zip(outputs[1], reversed(outputs[2]), strict=True):
         assert one.name == other.name
         assert one.read_bytes() == other.read_bytes()
+    draws = []
     for output in outputs[1]:
         rows = files.read(output)[0].to_pandas()
-        assert (rows["stage"] == "search").sum() == 4 * 6 * 2
-    draws = [files.read(output)[0].to_pandas()["factors"].iloc[0] for output in outputs[1]]
+        searched = rows[rows["stage"] == "search"]
+        assert len(searched) == 4 * 6 * 2
+        draws.append(searched["factors"].iloc[0])
     assert len(set(draws)) == len(draws)  # another search begins elsewhere
 
 

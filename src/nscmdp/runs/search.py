@@ -78,12 +78,12 @@ class Space:
         values = np.log([max(factors[name], 1e-300) for name in self.names])
         return np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0)
 
-    def patient(self) -> Array:
-        """The longest frames and the least optimism that are admissible, the rest in the middle of its range.
+    def strict(self) -> Array:
+        """The longest frames and the strictest dual that are admissible, the rest in the middle of its range.
 
-        Where learning takes most of a run, little else learns at all, and few points of a draw lie there.
+        What can both learn and keep the constraint does it here, if little else; few points of a draw lie here.
         """
-        ends = {"frame": 1.0, "initial": 0.0, "btilde": 0.0}
+        ends = {"frame": 1.0, "epsilon": 1.0, "eta": 0.0, "btilde": 0.0}
         return np.array([ends.get(name, 0.5) for name in self.names])
 
     def edges(self, factors: dict[str, float], near: float = 0.1) -> list[str]:
@@ -238,7 +238,7 @@ def for_tuning(spec: dict[str, Any], solved: Path, output: Path, progress: Path,
     scorer = scoring.Scorer(spec, solved)
     space = space_of(spec)
     begun = None if start is None else space.point(tuning.main_choice(start))
-    run(spec, output, progress, space, scorer, [begun, *([space.patient()] if spec["patient"] else [])])
+    run(spec, output, progress, space, scorer, [begun, space.strict()])
 
 
 def space_of(spec: dict[str, Any]) -> Space:

@@ -99,7 +99,6 @@ class Searches:
             **self._what_is_tuned(tuning, algorithm, episodes),
             "search": search,
             "start": self._start(tuning, algorithm),
-            "patient": self.tuning(tuning).patient,
             "sources": _tuning_sources(algorithm, "nscmdp.runs.search"),
         }
 

@@ -20,7 +20,6 @@ CONSTANTS = {
     "literal": "the printed constants",
     "authors": "the authors' constants",
     "tuned": "tuned constants",
-    "scaled": "constants tried by hand",
 }
 FORGIVEN = {"C20b": "C20b forgiving", WHOLE: FORGIVING}  # "quickly" in its second reading
 
@@ -75,16 +74,23 @@ def _name(judged: pd.DataFrame, moves: list[str], names: Classes) -> str:
 def _why(judged: pd.DataFrame, apart: pd.DataFrame, part: str) -> str:
     """holds with tuned constants; does not hold with the authors' constants"""
     said: dict[str, list[str]] = {}
+    several = judged["episodes"].nunique() > 1
     for setting, mine in judged.groupby("setting", sort=False):
-        others = judged.loc[judged["setting"] != setting, "episodes"]
-        apart_at = [] if mine["episodes"].isin(others).any() or others.empty else sorted({*mine["episodes"]})
-        beside = f" at K = {' and '.join(f'{K:,}' for K in apart_at)}" if apart_at else ""
-        said.setdefault(_status(mine, part), []).append(CONSTANTS.get(str(setting), str(setting)) + beside)
+        for status, at in _by_episodes(mine, part, several):
+            said.setdefault(status, []).append(CONSTANTS.get(str(setting), str(setting)) + at)
     unlearnt = [CONSTANTS.get(str(setting), str(setting)) for setting in apart["setting"].unique()]
     if unlearnt:
         said["nothing is learnt"] = unlearnt
     phrases = [f"{status} with {' and '.join(names)}" for status, names in said.items()]
     return "; ".join([*phrases, *_unconstrained(judged)]) or "the constraint does not bind"
+
+
+def _by_episodes(mine: pd.DataFrame, part: str, several: bool) -> list[tuple[str, str]]:
+    """(status, at which K): K is named where it makes a difference."""
+    found = {K: _status(each, part) for K, each in mine.groupby("episodes")}
+    if not several or (len(found) > 1 and len({*found.values()}) == 1):
+        return [(_status(mine, part), "")]
+    return [(status, f" at K = {K:,}") for K, status in found.items()]
 
 
 def _unconstrained(judged: pd.DataFrame) -> list[str]:
