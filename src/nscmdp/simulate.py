@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp import algorithms, metrics, optimum
-from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, learn, policy
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import (
@@ -33,6 +32,7 @@ from nscmdp.kernels.induction import (
 )
 from nscmdp.kernels.jit import borrowed, expanded, inlined, jit
 from nscmdp.kernels.sampling import Sampler, sampler_of
+from nscmdp.learner import begin_episode, distribution, dual, end_of_episode, first_action, last_lesson, next_action
 from nscmdp.problem import Problem
 from nscmdp.randomness import checkpoints, stratum_lengths, stream
 
@@ -67,7 +67,7 @@ def induct(model, learner, probabilities, scratch):
         row = first_row(model, h)
         later, now = scratch[(h + 1) % 2], scratch[h % 2]
         for x in reachable(model, h):
-            sure = policy(learner, h, x, probabilities)
+            sure = distribution(learner, h, x, probabilities)
             if sure >= 0:
                 value, utility_value = look_ahead(rows, columns, row + x * actions + sure, later)
             else:
@@ -138,7 +138,7 @@ def play_on(first, episodes, world, learner, draws, record, room):
         x = int(place)
         if place - x >= sampler.start_threshold[x]:
             x = sampler.start_alias[x]
-        a, _, _ = act(learner, 0, x, draws.learner[i, 1])
+        a = first_action(learner, x, draws.learner[i, 1], probabilities)
         reward, utility = 0.0, 0.0
         for h in range(horizon):
             layer = 0 if layers == 1 else h
@@ -148,11 +148,10 @@ def play_on(first, episodes, world, learner, draws, record, room):
             reward += r
             utility += g
             if h + 1 < horizon:
-                a_next, v, w = act(learner, h + 1, y, draws.learner[i, 2 + h])
-                learn(learner, h, x, a, r, g, y, v, w)
-                x, a = y, a_next
+                a = next_action(learner, h, x, a, r, g, y, draws.learner[i, 2 + h], probabilities)
+                x = y
             else:
-                learn(learner, h, x, a, r, g, y, 0.0, 0.0)
+                last_lesson(learner, h, x, a, r, g, y)
         end_of_episode(learner)
         window = (k - 1) * windows // episodes
         record.reward[window] += reward

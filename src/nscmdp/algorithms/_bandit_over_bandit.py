@@ -9,7 +9,7 @@
 The appendix's outer dual Y is that of before the block (Exp3 needs gains that do not depend on the draw), and the
 importance weight 1/p that it leaves out is Exp3's. A last, shorter block is measured by its own length in place of W.
 
-The inner learner is any that implements ``restart``; what of it survives a restart is for that operation to say.
+The inner learner is any that has ``restart``; what of it survives a restart is for that operation to say.
 """
 
 from typing import Any, NamedTuple
@@ -18,9 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.algorithms._exp3 import Exp3, choose, exp3, reinforce
-from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
+from nscmdp.learner import (
+    begin_episode,
+    distribution,
+    dual,
+    end_of_episode,
+    first_action,
+    last_lesson,
+    next_action,
+    operation,
+    restart,
+)
 from nscmdp.problem import Problem
 
 EPISODE, R, G, Y = 0, 1, 2, 3  # slots of the memory
@@ -117,16 +127,21 @@ def end_block(learner):
 
 
 @jit
-def act_inside(inner, h, x, u):
-    return act(inner, h, x, u)
+def first_inside(inner, x, u, probabilities):
+    return first_action(inner, x, u, probabilities)
 
 
 @jit
-def learn_inside(inner, h, x, a, r, g, y, v, w):
-    learn(inner, h, x, a, r, g, y, v, w)
+def next_inside(inner, h, x, a, r, g, y, u, probabilities):
+    return next_action(inner, h, x, a, r, g, y, u, probabilities)
 
 
-@implements(begin_episode, BanditOverBandit)
+@jit
+def last_inside(inner, h, x, a, r, g, y):
+    last_lesson(inner, h, x, a, r, g, y)
+
+
+@operation(begin_episode, BanditOverBandit)
 def _(learner, u):
     rest = u
     if int(learner.memory[EPISODE]) % learner.block == 0:
@@ -134,28 +149,35 @@ def _(learner, u):
     begin_episode(learner.inner, rest)
 
 
-@implements(act, BanditOverBandit)
-def _(learner, h, x, u):
-    return act_inside(learner.inner, h, x, u)
+@operation(first_action, BanditOverBandit)
+def _(learner, x, u, probabilities):
+    return first_inside(learner.inner, x, u, probabilities)
 
 
-@implements(learn, BanditOverBandit)
-def _(learner, h, x, a, r, g, y, v, w):
+@operation(next_action, BanditOverBandit)
+def _(learner, h, x, a, r, g, y, u, probabilities):
     learner.memory[R] += r
     learner.memory[G] += g
-    learn_inside(learner.inner, h, x, a, r, g, y, v, w)
+    return next_inside(learner.inner, h, x, a, r, g, y, u, probabilities)
 
 
-@implements(end_of_episode, BanditOverBandit)
+@operation(last_lesson, BanditOverBandit)
+def _(learner, h, x, a, r, g, y):
+    learner.memory[R] += r
+    learner.memory[G] += g
+    last_inside(learner.inner, h, x, a, r, g, y)
+
+
+@operation(end_of_episode, BanditOverBandit)
 def _(learner):
     finish_episode(learner)
 
 
-@implements(policy, BanditOverBandit)
+@operation(distribution, BanditOverBandit)
 def _(learner, h, x, probabilities):
-    return policy(learner.inner, h, x, probabilities)
+    return distribution(learner.inner, h, x, probabilities)
 
 
-@implements(dual, BanditOverBandit)
+@operation(dual, BanditOverBandit)
 def _(learner):
     return dual(learner.inner)

@@ -27,9 +27,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
+from nscmdp.learner import act, begin_episode, dual, end_of_episode, learn, operation, policy, restart
 from nscmdp.problem import Problem
 
 CONFIDENCE = 0.05  # p
@@ -404,7 +404,7 @@ def step_dual(memory, eta, xi):
     memory[EPISODE] += 1.0
 
 
-@implements(begin_episode, LSVI)
+@operation(begin_episode, LSVI)
 def _(learner, u):
     done = since_restart(learner.memory)
     if done == 0:
@@ -415,7 +415,7 @@ def _(learner, u):
     learner.memory[DRIVE] = 0.0
 
 
-@implements(begin_episode, CountingLSVI)
+@operation(begin_episode, CountingLSVI)
 def _(learner, u):
     if since_restart(learner.memory) == 0:
         forget_counts(learner)
@@ -423,8 +423,8 @@ def _(learner, u):
     learner.memory[DRIVE] = 0.0
 
 
-@implements(act, LSVI)
-@implements(act, CountingLSVI)
+@operation(act, LSVI)
+@operation(act, CountingLSVI)
 def _(learner, h, x, u):
     if h == 0 and not learner.realised:
         learner.memory[DRIVE] = learner.values[0, x, 1]
@@ -433,45 +433,44 @@ def _(learner, h, x, u):
         if left >= 0.0 and learner.chances[h, x, a] > 0.0:
             action = a
             left -= learner.chances[h, x, a]
-    return action, learner.values[h, x, 0], learner.values[h, x, 1]
+    return action
 
 
-@implements(learn, LSVI)
-def _(learner, h, x, a, r, g, y, v, w):
+@operation(learn, LSVI)
+def _(learner, h, x, a, r, g, y):
     if learner.realised:
         learner.memory[DRIVE] += g
     absorb(learner, h, x * learner.chances.shape[2] + a, r, g, y)
 
 
-@implements(learn, CountingLSVI)
-def _(learner, h, x, a, r, g, y, v, w):
+@operation(learn, CountingLSVI)
+def _(learner, h, x, a, r, g, y):
     if learner.realised:
         learner.memory[DRIVE] += g
     absorb_count(learner, h, x, a, r, g, y)
 
 
-@implements(end_of_episode, LSVI)
-@implements(end_of_episode, CountingLSVI)
+@operation(end_of_episode, LSVI)
+@operation(end_of_episode, CountingLSVI)
 def _(learner):
     step_dual(learner.memory, learner.eta, learner.xi)
 
 
-@implements(policy, LSVI)
-@implements(policy, CountingLSVI)
+@operation(policy, LSVI)
+@operation(policy, CountingLSVI)
 def _(learner, h, x, probabilities):
     for a in range(len(probabilities)):
         probabilities[a] = learner.chances[h, x, a]
-    return -1
 
 
-@implements(dual, LSVI)
-@implements(dual, CountingLSVI)
+@operation(dual, LSVI)
+@operation(dual, CountingLSVI)
 def _(learner):
     return learner.memory[Y]
 
 
-@implements(restart, LSVI)
-@implements(restart, CountingLSVI)
+@operation(restart, LSVI)
+@operation(restart, CountingLSVI)
 def _(learner, arm):
     learner.memory[EPISODE] = 0.0  # a frame begins with the next episode
     learner.memory[FRAME] = learner.arms[arm, 0]

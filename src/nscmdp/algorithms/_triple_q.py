@@ -24,9 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp import optimum
-from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy, restart
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
+from nscmdp.learner import (
+    act_and_estimate,
+    certain_action,
+    dual,
+    end_of_episode,
+    learn_from_estimate,
+    operation,
+    restart,
+)
 from nscmdp.problem import Problem
 
 Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
@@ -217,11 +225,6 @@ def frame_range(problem: Problem, frames: float, unit: float) -> tuple[float, fl
     return min(0.1 * problem.K**0.6, longest / 2) / unit, longest / unit
 
 
-@implements(begin_episode, TripleQ)
-def _(learner, u):
-    pass
-
-
 @jit
 def apply_pending_resets(table, h, learner):
     """Apply the frame-end rule to the table (3,A) of one (h,x), once a frame that ended since its last visit."""
@@ -250,7 +253,7 @@ def resets_applied(learner: TripleQ) -> Array:
     return table
 
 
-@implements(act, TripleQ)
+@operation(act_and_estimate, TripleQ)
 def _(learner, h, x, u):
     if learner.table[h, x, N, 0] < learner.memory[BASE]:
         apply_pending_resets(learner.table[h, x], h, learner)
@@ -296,7 +299,7 @@ def note_values(learner, h, x):
     learner.values[h, x, 0], learner.values[h, x, 1] = v / ties, w / ties
 
 
-@implements(learn, TripleQ)
+@operation(learn_from_estimate, TripleQ)
 def _(learner, h, x, action, r, g, y, v, w):
     a = np.uint32(action)  # unsigned: a signed index is tested for counting from the end
     learner.table[h, x, N, a] += 1.0
@@ -313,7 +316,7 @@ def _(learner, h, x, action, r, g, y, v, w):
         note_values(learner, h, x)
 
 
-@implements(end_of_episode, TripleQ)
+@operation(end_of_episode, TripleQ)
 def _(learner):
     memory = learner.memory
     memory[EPISODE] += 1.0
@@ -330,7 +333,7 @@ def _(learner):
         memory[BASE] += learner.stride
 
 
-@implements(policy, TripleQ)
+@operation(certain_action, TripleQ)
 def _(learner, h, x, probabilities):
     if learner.table[h, x, N, 0] < learner.memory[BASE]:
         apply_pending_resets(learner.table[h, x], h, learner)
@@ -352,12 +355,12 @@ def _(learner, h, x, probabilities):
     return -1
 
 
-@implements(dual, TripleQ)
+@operation(dual, TripleQ)
 def _(learner):
     return learner.memory[WEIGHT]
 
 
-@implements(restart, TripleQ)
+@operation(restart, TripleQ)
 def _(learner, arm):
     for i in range(4):
         learner.memory[FRAME + i] = learner.arms[arm, i]

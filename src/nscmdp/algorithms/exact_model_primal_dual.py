@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.algorithms import nonstationary_triple_q
-from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.cmdp import Array
 from nscmdp.kernels.induction import DriftArrays, Model, drift_of, empty_model, greedy, mix
 from nscmdp.kernels.jit import jit
+from nscmdp.learner import act, begin_episode, certain_action, dual, end_of_episode, learn, operation
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1's queue with the exact model (control)"
@@ -83,23 +83,23 @@ def plan(learner):
     greedy(learner.model, 1.0, memory[Z] / learner.eta, learner.choice, learner.values)
 
 
-@implements(begin_episode, ExactModelQueue)
+@operation(begin_episode, ExactModelQueue)
 def _(learner, u):
     plan(learner)
 
 
-@implements(act, ExactModelQueue)
+@operation(act, ExactModelQueue)
 def _(learner, h, x, u):
-    return int(learner.choice[h, x]), 0.0, 0.0
+    return int(learner.choice[h, x])
 
 
-@implements(learn, ExactModelQueue)
-def _(learner, h, x, a, r, g, y, v, w):
+@operation(learn, ExactModelQueue)
+def _(learner, h, x, a, r, g, y):
     if h == 0:
         learner.memory[CBAR] += learner.values[0, x, 1]
 
 
-@implements(end_of_episode, ExactModelQueue)
+@operation(end_of_episode, ExactModelQueue)
 def _(learner):
     memory = learner.memory
     if int(memory[EPISODE]) % learner.frame == 0:
@@ -108,11 +108,11 @@ def _(learner):
         memory[CBAR] = 0.0
 
 
-@implements(policy, ExactModelQueue)
+@operation(certain_action, ExactModelQueue)
 def _(learner, h, x, probabilities):
     return int(learner.choice[h, x])
 
 
-@implements(dual, ExactModelQueue)
+@operation(dual, ExactModelQueue)
 def _(learner):
     return learner.memory[Z] / learner.eta

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.cmdp import Array
 from nscmdp.kernels.induction import DriftArrays, Model, drift_of, empty_model, mix
+from nscmdp.learner import act, begin_episode, certain_action, operation
 from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
@@ -55,7 +55,7 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     )
 
 
-@implements(begin_episode, Oracle)
+@operation(begin_episode, Oracle)
 def _(learner, u):
     learner.clock[0] += 1.0
     mix(learner.drift, int(learner.clock[0]), learner.model)
@@ -66,23 +66,13 @@ def _(learner, u):
     share_by_state(learner.model, learner.mixture, share, learner.occupancy, learner.rising)
 
 
-@implements(act, Oracle)
+@operation(act, Oracle)
 def _(learner, h, x, u):
     choice = learner.mixture.rising[h, x] if u < learner.rising[h, x] else learner.mixture.falling[h, x]
-    return int(choice), 0.0, 0.0
+    return int(choice)
 
 
-@implements(learn, Oracle)
-def _(learner, h, x, a, r, g, y, v, w):
-    pass
-
-
-@implements(end_of_episode, Oracle)
-def _(learner):
-    pass
-
-
-@implements(policy, Oracle)
+@operation(certain_action, Oracle)
 def _(learner, h, x, probabilities):
     rising, falling, share = learner.mixture.rising[h, x], learner.mixture.falling[h, x], learner.rising[h, x]
     if rising == falling or share == 0.0 or share == 1.0:
@@ -91,8 +81,3 @@ def _(learner, h, x, probabilities):
     probabilities[rising] += share
     probabilities[falling] += 1.0 - share
     return -1
-
-
-@implements(dual, Oracle)
-def _(learner):
-    return np.nan

@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import inlined, jit
+from nscmdp.learner import act, begin_episode, dual, end_of_episode, learn, operation, policy
 from nscmdp.problem import Problem
 
 TITLE = "PROPD-PPO (model-based, reconstructed)"
@@ -194,12 +194,12 @@ def clipped(value, most):
     return most if value > most else (0.0 if value < 0.0 else value)
 
 
-@implements(begin_episode, Propd)
+@operation(begin_episode, Propd)
 def _(learner, u):
     begin(learner)
 
 
-@implements(act, Propd)
+@operation(act, Propd)
 def _(learner, h, x, u):
     if h == 0:
         learner.memory[START] = x
@@ -207,26 +207,25 @@ def _(learner, h, x, u):
     while action + 1 < learner.chance.shape[2] and u >= below:
         action += 1
         below += learner.chance[h, x, action]
-    return action, 0.0, 0.0
+    return action
 
 
-@implements(learn, Propd)
-def _(learner, h, x, a, r, g, y, v, w):
+@operation(learn, Propd)
+def _(learner, h, x, a, r, g, y):
     record(learner, h, x, a, r, g, y)
 
 
-@implements(end_of_episode, Propd)
+@operation(end_of_episode, Propd)
 def _(learner):
     finish(learner)
 
 
-@implements(policy, Propd)
+@operation(policy, Propd)
 def _(learner, h, x, probabilities):
     for a in range(learner.chance.shape[2]):
         probabilities[a] = learner.chance[h, x, a]
-    return -1
 
 
-@implements(dual, Propd)
+@operation(dual, Propd)
 def _(learner):
     return learner.memory[Y]

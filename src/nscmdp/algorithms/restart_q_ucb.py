@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp import budget
-from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.algorithms._triple_q import frame_range, optimistic, remaining
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
+from nscmdp.learner import act_and_estimate, certain_action, end_of_episode, learn_from_estimate, operation
 from nscmdp.problem import Problem
 
 TITLE = "RestartQ-UCB (no constraint)"
@@ -156,11 +156,6 @@ def stage_ends(horizon: int, visits: int) -> NDArray[np.bool_]:
     return ends
 
 
-@implements(begin_episode, RestartQ)
-def _(learner, u):
-    pass
-
-
 @jit
 def apply_pending_resets(learner, h, x):
     """Forget what (h,x) holds of past epochs."""
@@ -185,7 +180,7 @@ def resets_applied(learner: RestartQ) -> Array:
     return table
 
 
-@implements(act, RestartQ)
+@operation(act_and_estimate, RestartQ)
 def _(learner, h, x, u):
     if learner.table[h, x, N, 0] < learner.clock[BASE]:
         apply_pending_resets(learner, h, x)
@@ -207,7 +202,7 @@ def _(learner, h, x, u):
     return action, best, 0.0
 
 
-@implements(learn, RestartQ)
+@operation(learn_from_estimate, RestartQ)
 def _(learner, h, x, a, r, g, y, v, w):
     paid = learner.on_reward * r + learner.on_utility * g
     if learner.freedman:
@@ -270,14 +265,14 @@ def freeze_reference(learner, h, x):
         learner.reference[h, x] = best
 
 
-@implements(end_of_episode, RestartQ)
+@operation(end_of_episode, RestartQ)
 def _(learner):
     learner.clock[EPISODE] += 1
     if learner.clock[EPISODE] % learner.epoch == 0:
         learner.clock[BASE] += learner.epoch + 1
 
 
-@implements(policy, RestartQ)
+@operation(certain_action, RestartQ)
 def _(learner, h, x, probabilities):
     if learner.table[h, x, N, 0] < learner.clock[BASE]:
         apply_pending_resets(learner, h, x)
@@ -294,8 +289,3 @@ def _(learner, h, x, probabilities):
     for a in range(actions):
         probabilities[a] = 1.0 / ties if learner.table[h, x, Q, a] == best else 0.0
     return -1
-
-
-@implements(dual, RestartQ)
-def _(learner):
-    return np.nan

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
 from nscmdp.cmdp import Array
 from nscmdp.kernels.induction import Model, everywhere
 from nscmdp.kernels.jit import jit
+from nscmdp.learner import act, begin_episode, certain_action, end_of_episode, learn, operation
 from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
@@ -151,28 +151,28 @@ def record(learner, h, x, a, r, g, y):
         learner.clock[DUE] = 1
 
 
-@implements(begin_episode, OptCMDP)
+@operation(begin_episode, OptCMDP)
 def _(learner, u):
     plan(learner)
 
 
-@implements(act, OptCMDP)
+@operation(act, OptCMDP)
 def _(learner, h, x, u):
     choice = learner.mixture.rising[h, x] if u < learner.rising[h, x] else learner.mixture.falling[h, x]
-    return int(choice), 0.0, 0.0
+    return int(choice)
 
 
-@implements(learn, OptCMDP)
-def _(learner, h, x, a, r, g, y, v, w):
+@operation(learn, OptCMDP)
+def _(learner, h, x, a, r, g, y):
     record(learner, h, x, a, r, g, y)
 
 
-@implements(end_of_episode, OptCMDP)
+@operation(end_of_episode, OptCMDP)
 def _(learner):
     learner.clock[EPISODE] += 1
 
 
-@implements(policy, OptCMDP)
+@operation(certain_action, OptCMDP)
 def _(learner, h, x, probabilities):
     rising, falling, share = learner.mixture.rising[h, x], learner.mixture.falling[h, x], learner.rising[h, x]
     if rising == falling or share == 0.0 or share == 1.0:
@@ -181,8 +181,3 @@ def _(learner, h, x, probabilities):
     probabilities[rising] += share
     probabilities[falling] += 1.0 - share
     return -1
-
-
-@implements(dual, OptCMDP)
-def _(learner):
-    return np.nan

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
-from nscmdp.algorithms._interface import act, begin_episode, dual, end_of_episode, implements, learn, policy
+from nscmdp.learner import act, operation, policy
 from nscmdp.problem import Problem
 
 TITLE = "uniform policy"
@@ -32,33 +30,12 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
     return Uniform(problem.A)
 
 
-@implements(begin_episode, Uniform)
-def _(learner, u):
-    pass
-
-
-@implements(act, Uniform)
+@operation(act, Uniform)
 def _(learner, h, x, u):
-    return int(u * learner.actions), 0.0, 0.0
+    return int(u * learner.actions)
 
 
-@implements(learn, Uniform)
-def _(learner, h, x, a, r, g, y, v, w):
-    pass
-
-
-@implements(end_of_episode, Uniform)
-def _(learner):
-    pass
-
-
-@implements(policy, Uniform)
+@operation(policy, Uniform)
 def _(learner, h, x, probabilities):
     for a in range(learner.actions):
         probabilities[a] = 1.0 / learner.actions
-    return -1
-
-
-@implements(dual, Uniform)
-def _(learner):
-    return np.nan

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-KERNELS = ("simulate.py", "optimum.py", "kernels/*.py", "algorithms/*.py")
+KERNELS = ("simulate.py", "learner.py", "optimum.py", "kernels/*.py", "algorithms/*.py")
 
 
 @cache
