@@ -30,10 +30,9 @@ from nscmdp.learner import (
     next_action,
     operation,
     restart,
+    scalars,
 )
 from nscmdp.problem import Problem
-
-EPISODE, R, G, Y = 0, 1, 2, 3  # slots of the memory
 
 
 class GainRule(NamedTuple):
@@ -48,7 +47,7 @@ class BanditOverBandit(NamedTuple):
     inner: Any
     bandit: Exp3
     rule: GainRule
-    memory: Array  # episodes so far, R and G of the block, the outer dual Y
+    now: Array  # scalars: episodes so far, R and G of the block, the outer dual Y
     chosen: NDArray[np.int64]  # (blocks,): the arm of each block
     probabilities: Array  # (blocks, arms): Exp3's, in each block
     gains: Array  # (blocks,)
@@ -75,7 +74,7 @@ def bandit_over_bandit(
         inner,
         exp3(arms, gamma),
         rule,
-        np.zeros(4),
+        scalars(episode=0, R=0.0, G=0.0, Y=0.0),
         np.zeros(blocks, np.int64),
         np.zeros((blocks, arms)),
         np.zeros(blocks),
@@ -90,12 +89,12 @@ def bandit_over_bandit(
 def begin_block(learner, u):
     """Choose an arm and restart the inner learner with it; returns a number as uniform as u."""
     arm, rest = choose(learner.bandit, u)
-    block = int(learner.memory[EPISODE]) // learner.block
+    block = learner.now[0].episode // learner.block
     learner.chosen[block] = arm
     for j in range(len(learner.bandit.probabilities)):
         learner.probabilities[block, j] = learner.bandit.probabilities[j]
-    learner.memory[R] = 0.0
-    learner.memory[G] = 0.0
+    learner.now[0].R = 0.0
+    learner.now[0].G = 0.0
     restart(learner.inner, arm)
     return rest
 
@@ -103,22 +102,23 @@ def begin_block(learner, u):
 @jit
 def finish_episode(learner):
     end_of_episode(learner.inner)
-    learner.memory[EPISODE] += 1.0
-    k = int(learner.memory[EPISODE])
-    if k % learner.block == 0 or k == learner.episodes:
+    now = learner.now[0]
+    now.episode += 1
+    if now.episode % learner.block == 0 or now.episode == learner.episodes:
         end_block(learner)
 
 
 @jit
 def end_block(learner):
-    memory, rule = learner.memory, learner.rule
-    block = (int(memory[EPISODE]) - 1) // learner.block
-    length = memory[EPISODE] - block * learner.block
+    now, rule = learner.now[0], learner.rule
+    block = (now.episode - 1) // learner.block
+    length = now.episode - block * learner.block
     if rule.dual:
-        gain = memory[R] + memory[Y] * memory[G]
-        memory[Y] = min(max(memory[Y] + rule.step * (learner.rho - memory[G] / length), 0.0), rule.weight)
+        gain = now.R + now.Y * now.G
+        now.Y = min(max(now.Y + rule.step * (learner.rho - now.G / length), 0.0), rule.weight)
     else:
-        gain = rule.weight * memory[G] + (memory[R] if memory[G] >= length * learner.rho else 0.0)
+        missed = now.G < length * learner.rho
+        gain = rule.weight * now.G + (0.0 if missed else now.R)
     learner.gains[block] = gain / (length * learner.horizon * (1.0 + rule.weight))
     reinforce(learner.bandit, learner.chosen[block], learner.gains[block])
 
@@ -144,7 +144,7 @@ def last_inside(inner, h, x, a, r, g, y):
 @operation(begin_episode, BanditOverBandit)
 def _(learner, u):
     rest = u
-    if int(learner.memory[EPISODE]) % learner.block == 0:
+    if learner.now[0].episode % learner.block == 0:
         rest = begin_block(learner, u)
     begin_episode(learner.inner, rest)
 
@@ -156,15 +156,15 @@ def _(learner, x, u, probabilities):
 
 @operation(next_action, BanditOverBandit)
 def _(learner, h, x, a, r, g, y, u, probabilities):
-    learner.memory[R] += r
-    learner.memory[G] += g
+    learner.now[0].R += r
+    learner.now[0].G += g
     return next_inside(learner.inner, h, x, a, r, g, y, u, probabilities)
 
 
 @operation(last_lesson, BanditOverBandit)
 def _(learner, h, x, a, r, g, y):
-    learner.memory[R] += r
-    learner.memory[G] += g
+    learner.now[0].R += r
+    learner.now[0].G += g
     last_inside(learner.inner, h, x, a, r, g, y)
 
 
