@@ -9,7 +9,7 @@ from scipy import stats
 
 from helpers import World, gaps, random_path
 from nscmdp import algorithms, budget, environments, optimum, simulate
-from nscmdp.algorithms._interface import act, implements
+from nscmdp.learner import act, operation
 from nscmdp.cmdp import CMDP
 from nscmdp.problem import Problem
 
@@ -72,7 +72,7 @@ def test_a_second_learner_class_of_one_name_is_refused(problem):
     taken = type(algorithms.make("uniform", problem))
     impostor = type(taken.__name__, (tuple,), {})
     with pytest.raises(TypeError, match=f"two learner classes are called {taken.__name__}"):
-        implements(act, impostor)
+        operation(act, impostor)
 
 
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)

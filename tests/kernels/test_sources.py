@@ -233,7 +233,7 @@ def test_imports_are_written_in_full():
 
 
 KERNEL_FILES = {file for pattern in sources.KERNELS for file in sources.PACKAGE.glob(pattern)}
-COMPILES = {"jit", "inlined", "expanded", "implements", "Kernel", "overloaded"}
+COMPILES = {"jit", "inlined", "expanded", "operation", "default", "Kernel", "overloaded"}
 
 
 def decorated(tree):

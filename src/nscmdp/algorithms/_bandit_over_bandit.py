@@ -117,7 +117,7 @@ def end_block(learner):
         gain = now.R + now.Y * now.G
         now.Y = min(max(now.Y + rule.step * (learner.rho - now.G / length), 0.0), rule.weight)
     else:
-        missed = now.G < length * learner.rho
+        missed = length * learner.rho > now.G
         gain = rule.weight * now.G + (0.0 if missed else now.R)
     learner.gains[block] = gain / (length * learner.horizon * (1.0 + rule.weight))
     reinforce(learner.bandit, learner.chosen[block], learner.gains[block])
