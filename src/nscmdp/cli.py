@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
+        _load_plugins(chosen)
         chosen.run(chosen)
     except Exception as error:
         if not _expected(error):
@@ -36,6 +37,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"nscmdp: {error}")
         return 1
     return 0
+
+
+def _load_plugins(chosen: argparse.Namespace) -> None:
+    """Those named on the command line, and those that a job's specification names."""
+    named = [*chosen.plugin, *getattr(chosen, "specification", {}).get("plugins", [])]
+    if named:
+        from nscmdp import plugins
+
+        plugins.load(named)
 
 
 def _say(message: str) -> None:
@@ -50,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="nscmdp", description="Non-stationary constrained MDPs: simulate, solve, tabulate."
     )
+    parser.add_argument("--plugin", action="append", default=[], metavar="FILE", help="an algorithm or an environment")
     commands = parser.add_subparsers(title="commands", metavar="")
 
     def command(name: str, run: Callable, help: str) -> argparse.ArgumentParser:
@@ -157,7 +168,7 @@ def _environment(chosen: argparse.Namespace):
     from nscmdp.study import config
 
     named = {"name": chosen.environment, **dict(_option(text) for text in chosen.option)}
-    shown = config.parse({"environment": named, "episodes": chosen.episodes}, config.Shown)
+    shown = config.parse({"environment": named, "episodes": chosen.episodes}, "Shown")
     return environments.make(**shown.specification)
 
 

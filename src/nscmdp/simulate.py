@@ -8,7 +8,7 @@ all of them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -32,7 +32,16 @@ from nscmdp.kernels.induction import (
 )
 from nscmdp.kernels.jit import borrowed, expanded, inlined, jit
 from nscmdp.kernels.sampling import Sampler, sampler_of
-from nscmdp.learner import begin_episode, distribution, dual, end_of_episode, first_action, last_lesson, next_action
+from nscmdp.learner import (
+    begin_episode,
+    distribution,
+    dual,
+    end_of_episode,
+    first_action,
+    home,
+    last_lesson,
+    next_action,
+)
 from nscmdp.problem import Problem
 from nscmdp.randomness import checkpoints, stratum_lengths, stream
 
@@ -52,7 +61,7 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
     return outcome.alias_reward, outcome.alias_utility, outcome.alias_state
 
 
-@jit
+@partial(jit, keep=False)  # it is part of the loop that calls it
 def value_of(model, learner, probabilities, scratch):
     """V and W of the policy that a learner plays in this episode, by backward induction."""
     return induct(*borrowed((model, learner, probabilities, scratch)))
@@ -238,6 +247,7 @@ def run(
     values = np.empty((len(asked), 2))
     streams = stream("environment", env.name, env.seed, seed), stream("learner", algorithm, seed)
     world, room = World(drift_of(env), sampler_of(env)), Room(empty_model(env), np.empty((2, env.S, 2)))
+    loop = play.of(home(learner))
     chunk = min(env.episodes, max(1, CHUNK_STEPS // env.H))
     drawn = np.empty((chunk, 1 + 2 * env.H)), np.empty((chunk, 1 + env.H))
     for first in range(1, env.episodes + 1, chunk):
@@ -245,7 +255,7 @@ def run(
         draws = Draws(*(source.random(out=out[:n]) for source, out in zip(streams, drawn, strict=True)))
         begin, end = np.searchsorted(asked, (first, first + n))
         record = Record(reward, utility, duals, asked[begin:end], values[begin:end])
-        play(world, learner, draws, record, room, first, env.episodes)
+        loop(world, learner, draws, record, room, first, env.episodes)
         if progress:
             progress(first + n - 1)
     best = optimum.along(env, asked) if solve and len(asked) else None

@@ -9,8 +9,8 @@ from scipy import stats
 
 from helpers import World, gaps, random_path
 from nscmdp import algorithms, budget, environments, optimum, simulate
-from nscmdp.learner import act, operation
 from nscmdp.cmdp import CMDP
+from nscmdp.learner import act, operation
 from nscmdp.problem import Problem
 
 SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.module(name).SETTINGS]

@@ -10,12 +10,12 @@ from test_triple_q import Constants, Listing
 from helpers import World, best, evaluate, facts, optimistic_start, random_path
 from nscmdp import simulate
 from nscmdp.algorithms import double_restart_triple_q
-from nscmdp.learner import restart
 from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import drift_of, empty_model
 from nscmdp.kernels.sampling import sampler_of
+from nscmdp.learner import restart
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from helpers import World, evaluate, gaps, random_path
 from nscmdp import algorithms, budget, environments, optimum, simulate
 from nscmdp.algorithms import _lsvi, lsvi_primal_dual
-from nscmdp.learner import begin_episode, dual, restart
 from nscmdp.algorithms._lsvi import CountingLSVI, dual_slack
 from nscmdp.drift import DriftingCMDP
+from nscmdp.learner import begin_episode, dual, restart
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
 

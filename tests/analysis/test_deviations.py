@@ -38,7 +38,7 @@ def switches():
             found[f"grid_world.{key}"] = accepted(option.annotation) if literal else set()
     fields = models.LearnerBase.model_fields
     found |= {key: set(get_args(fields[key].annotation)) for key in fields if key not in OF_TUNING}
-    settings = [model.model_fields["setting"].annotation for model in models.LEARNERS.values()]
+    settings = [model.model_fields["setting"].annotation for model in map(models.learner_model, algorithms.OWN)]
     return found | {"setting": {value for setting in settings for value in get_args(setting)}}
 
 

@@ -183,14 +183,14 @@ def test_the_text_of_the_schema_is_the_schema():
     assert json.loads(config.schema_text()) == config.schema()
 
 
-@pytest.mark.parametrize("name", ["Config", "Experiment", "Tuning", "Effort", "Shown", "Sweep", *config.LEARNERS])
+@pytest.mark.parametrize("name", ["Config", "Experiment", "Tuning", "Effort", "Shown", "Sweep", *algorithms.OWN])
 def test_every_key_is_described_in_the_schema(name):
     exported = json.loads((ROOT / "workflow/schemas/config.json").read_text())
     properties = exported["properties"] if name == "Config" else exported["$defs"][name]["properties"]
     assert [key for key, field in properties.items() if not field.get("description")] == []
 
 
-@pytest.mark.parametrize("name", [*config.ENVIRONMENTS, *config.LEARNERS])
+@pytest.mark.parametrize("name", [*environments.OWN, *algorithms.OWN])
 def test_every_environment_and_algorithm_says_where_its_options_are_described(name):
     definitions = config.schema()["$defs"]
     for part in (name, f"{name}_factors", f"{name}_variants", f"{name}_times"):

@@ -9,6 +9,7 @@ from nscmdp.randomness import parse_seeds
 from nscmdp.study import catalogue, layout, requests
 
 RESULTS = plan.config.results
+PLUGINS = [f"--plugin={file}" for file in plan.config.plugins]
 RUN = layout.simulations("{experiment}", "{unit}", "{seeds}")
 OPTIMA = layout.optima("{experiment}")
 TUNING = layout.tuning("{tuning}", "{algorithm}", "{episodes}")

@@ -21,15 +21,28 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, get_args, get_type_hints
 
+from nscmdp import plugins
 from nscmdp.problem import Problem
 
-NAMES = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
+OWN = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
+NAMES: tuple[str, ...]  # these and the plug-ins'
+
+
+def __getattr__(name: str) -> tuple[str, ...]:
+    if name != "NAMES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return (*OWN, *plugins.names("algorithms"))
 
 
 def module(name: str) -> ModuleType:
-    if name not in NAMES:
-        raise ValueError(f"unknown algorithm {name!r}, expected one of {', '.join(NAMES)}")
-    return import_module(f"{__name__}.{name}")
+    if name in OWN:
+        return import_module(f"{__name__}.{name}")
+    found = plugins.module("algorithms", name)
+    if found is None:
+        raise ValueError(
+            f"unknown algorithm {name!r}, expected one of {', '.join((*OWN, *plugins.names('algorithms')))}"
+        )
+    return found
 
 
 def make(

@@ -9,18 +9,28 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from nscmdp import plugins
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 
 BUDGET_OPTIONS = ("legs", "budget")  # what sets how much an environment drifts, and nothing else
-NAMES = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
+OWN = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
+NAMES: tuple[str, ...]  # these and the plug-ins'
+
+
+def __getattr__(name: str) -> tuple[str, ...]:
+    if name != "NAMES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return (*OWN, *plugins.names("environments"))
 
 
 def maker(name: str) -> Callable[..., DriftingCMDP]:
     """The function that makes environment ``name``."""
-    if name not in NAMES:
-        raise ValueError(f"unknown environment {name!r}, expected one of {', '.join(NAMES)}")
-    return getattr(import_module(f"{__name__}.{name}"), name)
+    found = import_module(f"{__name__}.{name}") if name in OWN else plugins.module("environments", name)
+    if found is None:
+        known = ", ".join((*OWN, *plugins.names("environments")))
+        raise ValueError(f"unknown environment {name!r}, expected one of {known}")
+    return getattr(found, name)
 
 
 def make(name: str, episodes: int, **options: object) -> DriftingCMDP:

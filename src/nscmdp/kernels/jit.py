@@ -5,32 +5,48 @@ Numba is imported when the first kernel runs: planning a study, which only reads
 Numba's own cache notices a change in the file of a compiled function, not in the functions that it calls. The cache
 folder is therefore keyed by a hash of all sources that kernels are made from: an edit starts a fresh folder. Nor does
 it notice that a file of its own has been damaged, so each ends with a checksum; one that does not is compiled again.
+
+Kernels of a plug-in are kept in a folder of their own, keyed by its sources too: an edit there starts a fresh one and
+leaves the others alone. Those of learners that are neither the package's nor a plug-in's are not kept.
 """
 
 import hashlib
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from nscmdp.kernels.sources import kernel_digest
+from nscmdp.kernels.sources import PACKAGE, kernel_digest, plugin_digest
 
 
 class Kernel:
     """A function that numba compiles when it is first called; kernels may call each other."""
 
-    def __init__(self, function: Callable, **options: Any) -> None:
-        self.py_func, self.options = function, options
+    def __init__(self, function: Callable, *, keep: bool = True, **options: Any) -> None:
+        self.py_func, self.keep, self.options = function, keep, options
         self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
+        self._dispatchers: dict[str, Any] = {}
 
     @cached_property
     def dispatcher(self) -> Any:
+        return self._made(self.__module__, self.keep)
+
+    def of(self, module: str) -> Any:
+        """This kernel for learners whose class is of some module, kept with the kernels of that module."""
+        if module.partition(".")[0] == PACKAGE.name:
+            return self.dispatcher
+        if module not in self._dispatchers:
+            self._dispatchers[module] = self._made(module, self.keep and plugin_digest(module) is not None)
+        return self._dispatchers[module]
+
+    def _made(self, module: str, keep: bool) -> Any:
         # error_model="numpy" leaves out the check for division by zero: no kernel divides by a number that can be zero.
-        return numba_module().njit(cache=True, error_model="numpy", **self.options)(self.py_func)
+        with kept_with(module):
+            return numba_module().njit(cache=keep, error_model="numpy", **self.options)(self.py_func)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.dispatcher(*arguments)
@@ -144,6 +160,19 @@ def numba_module() -> Any:
     for declare in OPERATIONS:
         declare()
     return numba
+
+
+@contextmanager
+def kept_with(module: str) -> Iterator[None]:
+    """Kernels that are declared meanwhile are kept with those of a module: a plug-in's apart from all others."""
+    config, mine = numba_module().config, plugin_digest(module)
+    usual = config.CACHE_DIR
+    if mine is not None:
+        config.CACHE_DIR = f"{usual}-{mine}"
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = usual
 
 
 def cache_folder() -> Path:

@@ -2,7 +2,8 @@
 
 A module's result depends on its own file and on those of the package that it imports, directly or not. So an edit in
 one algorithm's file changes the hash of that algorithm's simulations and of nothing else. Files count by their syntax
-trees: comments and docstrings decide nothing. Compiled kernels, which every process looks for, count by bytes.
+trees: comments and docstrings decide nothing. Compiled kernels, which every process looks for, count by bytes. A
+plug-in is a root of its own beside the package: a file, or a package elsewhere.
 """
 
 import ast
@@ -11,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
+PLUGINS: dict[str, Path] = {}  # by top-level module: the folder of another package, or a file
 KERNELS = ("simulate.py", "learner.py", "optimum.py", "kernels/*.py", "algorithms/*.py")
 
 
@@ -23,7 +25,7 @@ def digest(*modules: str, beside: str | tuple[str, ...] = ()) -> str:
     content, named = hashlib.sha256(), (beside,) if isinstance(beside, str) else beside
     alone = {file for module in named if (file := _file(module)) is not None}
     for file in sorted({file for module in modules for file in closure(module)} | alone):
-        content.update(f"{file.relative_to(PACKAGE).as_posix()}\0{_code(file)}\0".encode())
+        content.update(f"{_label(file)}\0{_code(file)}\0".encode())
     return content.hexdigest()[:16]
 
 
@@ -32,6 +34,16 @@ def kernel_digest() -> str:
     content = hashlib.sha256()
     for file in sorted(file for pattern in KERNELS for file in PACKAGE.glob(pattern)):
         content.update(f"{file.relative_to(PACKAGE).as_posix()}\0".encode() + file.read_bytes())
+    return content.hexdigest()[:16]
+
+
+def plugin_digest(module: str) -> str | None:
+    """Decides, beside :func:`kernel_digest`, the kernels of a plug-in's module; None of what is no plug-in."""
+    if module.partition(".")[0] not in PLUGINS:
+        return None
+    content = hashlib.sha256()
+    for file in sorted(file for file in closure(module) if not file.is_relative_to(PACKAGE)):
+        content.update(f"{_label(file)}\0".encode() + file.read_bytes())
     return content.hexdigest()[:16]
 
 
@@ -48,22 +60,31 @@ def closure(module: str) -> frozenset[Path]:
 
 
 def imports(file: Path) -> list[str]:
-    """The names of the package that a file imports, wherever in it: modules, or what stands in them."""
+    """The names of the package or a plug-in that a file imports, wherever in it: modules, or what stands in them."""
     names: list[str] = []
     for node in ast.walk(_tree(file)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return [name for name in names if name.partition(".")[0] == PACKAGE.name]
+    return [name for name in names if name.partition(".")[0] in {PACKAGE.name, *PLUGINS}]
 
 
 def _file(module: str) -> Path | None:
-    parts = module.split(".")[1:]
-    for candidate in (PACKAGE.joinpath(*parts).with_suffix(".py"), PACKAGE.joinpath(*parts, "__init__.py")):
-        if parts and candidate.is_file():
+    top, *parts = module.split(".")
+    root = PACKAGE if top == PACKAGE.name else PLUGINS.get(top)
+    if root is None or root.is_file():
+        return root
+    for candidate in (root.joinpath(*parts).with_suffix(".py"), root.joinpath(*parts, "__init__.py")):
+        if (parts or root != PACKAGE) and candidate.is_file():
             return candidate
     return None
+
+
+def _label(file: Path) -> str:
+    """Where a file stands below its root: not where that is on this machine."""
+    root = next((one for one in (PACKAGE, *PLUGINS.values()) if one != file and file.is_relative_to(one)), file.parent)
+    return file.relative_to(root).as_posix()
 
 
 @cache

@@ -15,6 +15,7 @@ from IPython.display import Image, Markdown
 
 from nscmdp.analysis import comparison, tables
 from nscmdp.report import style
+from nscmdp.runs import integrity
 from nscmdp.study import catalogue, layout
 
 
@@ -23,6 +24,7 @@ class Results:
 
     def __init__(self, folder: str | Path, roles: dict[str, list[str]] | None = None, shown: Any = ()) -> None:
         self.folder, self.roles, self.shown = Path(folder), roles or {}, list(shown)
+        integrity.load_plugins(self.folder)
         style.apply()
 
     def experiments(self, role: str) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from nscmdp import plugins
 from nscmdp.runs import files
 from nscmdp.study import layout
 from nscmdp.study.layout import CHECKSUMS, CONFIG
@@ -199,6 +200,12 @@ def check(folder: Path) -> Audit:
         if noted or name.partition("/")[0] in layout.RUNS:
             remove[name] = "not of this run"
     return Audit(plan.config.results, len(noted.keys() | known.keys()), redo, remove, bool(noted))
+
+
+def load_plugins(folder: Path) -> None:
+    """Those of the run whose results these are, if it noted any."""
+    if (folder / CONFIG).is_file():
+        plugins.load(json.loads((folder / CONFIG).read_text(encoding="utf-8")).get("plugins", []))
 
 
 def noted_plan(folder: Path) -> Plan:

@@ -2,19 +2,30 @@
 
 import json
 from collections import Counter
-from functools import cached_property
+from copy import copy
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, create_model, field_validator, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
-from nscmdp import algorithms
+from nscmdp import algorithms, environments, plugins
 from nscmdp.environments import BUDGET_OPTIONS
 from nscmdp.study import errors
 from nscmdp.study.catalogue import QUESTIONS, ROLES
 from nscmdp.study.errors import Unacceptable
-from nscmdp.study.models import ENVIRONMENTS, TUNED, Environment, Learner, NotRepeated, Seed, Strict, Sweep
-from nscmdp.study.models import LEARNERS as LEARNERS
+from nscmdp.study.models import (
+    TUNED,
+    Environment,
+    Learner,
+    NotRepeated,
+    Seed,
+    Strict,
+    Sweep,
+    environment_model,
+    one_environment,
+    one_learner,
+)
 
 STUDY = r"^[A-Za-z0-9_][A-Za-z0-9_,=-]*$"  # the name of a folder that lies beside tables: it must not look like one
 FOLDER = r"^[^{}\x00-\x1f-][^{}\x00-\x1f]*$"  # braces are Snakemake's, and no path begins like an option
@@ -27,7 +38,7 @@ if TYPE_CHECKING:
     Algorithm = str
 else:
     Role = Literal[tuple(ROLES)]
-    Algorithm = Literal[algorithms.NAMES]
+    Algorithm = Literal[algorithms.OWN]
 
 
 class Study(Strict):
@@ -251,6 +262,9 @@ class Config(Strict):
         default=5,
         description="Seeds in one job; auto: as many as take about five minutes. Results do not depend on it.",
     )
+    plugins: list[Annotated[str, Field(pattern=FOLDER)]] = Field(
+        default=[], description="Files with algorithms and environments from outside the package."
+    )
     shown: list[Shown] = Field(default=[], description="Environments that notebooks/environments.ipynb draws.")
     effort: Effort = Field(default=Effort(), description="How hard every tuning tries.")
     searches: str | None = Field(
@@ -362,8 +376,10 @@ def _distinct(key: str, names: list[Any], hint: str = "") -> None:
             raise errors.below(key, names, f"{name!r} stands there twice{hint}")
 
 
-def parse(raw: Any, model: Any = Config) -> Any:
-    """A whole configuration, or a part of one."""
+def parse(raw: Any, part: str = "Config") -> Any:
+    """A whole configuration, or a part of one, with the plug-ins that it names."""
+    _load_plugins(raw)
+    model = extended(plugins.names("algorithms"), plugins.names("environments"))[part]
     try:
         return model.model_validate_json(json.dumps(raw))
     except ValidationError as error:
@@ -372,9 +388,38 @@ def parse(raw: Any, model: Any = Config) -> Any:
         raise Unacceptable(f"config: {error}: expected text, numbers, lists and mappings") from None
 
 
+def _load_plugins(raw: Any) -> None:
+    named = raw.get("plugins", []) if isinstance(raw, dict) else []
+    if isinstance(named, list) and all(isinstance(one, str) for one in named):
+        try:
+            plugins.load(named)
+        except plugins.Unusable as error:
+            raise Unacceptable(f"config: plugins: {error}") from None
+
+
+@cache
+def extended(learners: tuple[str, ...], worlds: tuple[str, ...]) -> dict[str, type[BaseModel]]:
+    """The models of a configuration by name, with plug-ins among the algorithms and environments."""
+    if not learners and not worlds:
+        return {"Config": Config, "Shown": Shown}
+    learner, names = one_learner((*algorithms.OWN, *learners)), (*algorithms.OWN, *learners)
+    environment = one_environment((*environments.OWN, *worlds))
+    sweep = type("Sweep", (Sweep,), {"kinds": learner})
+    experiment = _with_types(Experiment, environment=environment, learners=list[learner], sweeps=list[sweep])  # type: ignore[valid-type]
+    tuning = _with_types(Tuning, environment=environment, algorithms=list[Literal[names]])  # type: ignore[valid-type]
+    shown = _with_types(Shown, environment=environment)
+    whole = _with_types(Config, shown=list[shown], tunings=list[tuning], experiments=list[experiment])  # type: ignore[valid-type]
+    return {"Config": whole, "Shown": shown}
+
+
+def _with_types(model: type[BaseModel], **types: Any) -> type[BaseModel]:
+    fields: dict[str, Any] = {name: (kind, copy(model.model_fields[name])) for name, kind in types.items()}
+    return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)
+
+
 def environment_options(study: Study, replaced: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """All options of a study's environment, with some replaced, by the keys that replace them ("budgets[0]")."""
-    model = ENVIRONMENTS[study.environment.name]
+    model = environment_model(study.environment.name)
     given = study.environment.model_dump(mode="json")
     for key, options in replaced.items():
         _known_options(model, key, options)

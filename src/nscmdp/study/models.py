@@ -1,7 +1,8 @@
 """Environments, learners and sweeps as the configuration writes them.
 
 Options of an environment and factors of an algorithm are declared once, in their own files; the models here are made
-from those declarations, so a new environment or algorithm is configurable as soon as its file exists.
+from those declarations, so a new environment or algorithm is configurable as soon as its file exists, or as soon as its
+plug-in is loaded.
 """
 
 import inspect
@@ -9,8 +10,9 @@ import itertools
 import json
 import math
 import re
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from collections.abc import Iterable
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 from pydantic import (
     AfterValidator,
@@ -73,7 +75,8 @@ class Sized(Strict):
         return self
 
 
-def _environment_model(name: str) -> type[BaseModel]:
+@cache
+def environment_model(name: str) -> type[BaseModel]:
     parameters = inspect.signature(environments.maker(name)).parameters.values()
     options = {
         p.name: (Seed if p.name == "seed" else OPTIONS.get(p.annotation, p.annotation), p.default)
@@ -99,7 +102,8 @@ def _times_model(name: str) -> type[BaseModel]:
     return create_model(f"{name}_times", __config__=STRICT, __doc__=about, **multiples)
 
 
-def _learner_model(name: str) -> type[BaseModel]:
+@cache
+def learner_model(name: str) -> type[BaseModel]:
     algorithm = algorithms.module(name)
     factors = _options_model(name, algorithm.Factors, "factors")
     variants = _options_model(name, algorithm.Variants, "variants")
@@ -168,19 +172,27 @@ class LearnerBase(Strict):
         return self
 
 
-ENVIRONMENTS = {name: _environment_model(name) for name in environments.NAMES}
-LEARNERS = {name: _learner_model(name) for name in algorithms.NAMES}
+def one_environment(names: Iterable[str]) -> Any:
+    """The type of any of these."""
+    return Annotated[Union[tuple(map(environment_model, names))], Field(discriminator="name")]  # noqa: UP007
+
+
+def one_learner(names: Iterable[str]) -> Any:
+    return Annotated[Union[tuple(map(learner_model, names))], Field(discriminator="algorithm")]  # noqa: UP007
+
+
 if TYPE_CHECKING:
     Environment = Any
     Learner = Any
 else:
-    Environment = Annotated[Union[tuple(ENVIRONMENTS.values())], Field(discriminator="name")]  # noqa: UP007
-    Learner = Annotated[Union[tuple(LEARNERS.values())], Field(discriminator="algorithm")]  # noqa: UP007
-LEARNER: TypeAdapter = TypeAdapter(Learner)
+    Environment = one_environment(environments.OWN)
+    Learner = one_learner(algorithms.OWN)
 
 
 class Sweep(Strict):
     """One learner many times. Each is called LABEL.KEY=VALUE,..., or by its algorithm where there is no label."""
+
+    kinds: ClassVar[Any] = Learner
 
     learner: dict[str, Any] = Field(description="The learner, but for what is swept.")
     over: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(
@@ -229,9 +241,9 @@ class Sweep(Strict):
             values = ",".join(f"{key.rpartition('.')[2]}={value}" for key, value in options.items())
             given["label"] = f"{self.name}.{values}"
         try:
-            return LEARNER.validate_json(json.dumps(given))
+            return _adapter(self.kinds).validate_json(json.dumps(given))
         except ValidationError as error:
-            problem, _ = errors.foremost(error, Learner)
+            problem, _ = errors.foremost(error, self.kinds)
             if problem.key == "label" and "label" in given:
                 raise errors.below(
                     "over", options, f"a learner would be called {given['label']}: {problem.message}"
@@ -239,3 +251,8 @@ class Sweep(Strict):
             swept = [key for key in options if problem.key == key or problem.key.startswith(f"{key}.")]
             where = "over" if swept else "learner"
             raise errors.raised(problem._replace(key=f"{where}.{problem.key}".rstrip("."))) from None
+
+
+@cache
+def _adapter(kinds: Any) -> TypeAdapter:
+    return TypeAdapter(kinds)

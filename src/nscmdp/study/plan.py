@@ -16,7 +16,7 @@ from nscmdp.randomness import format_seeds
 from nscmdp.study import catalogue, errors, layout, requests, roles
 from nscmdp.study.cases import Case
 from nscmdp.study.config import TUNED, BestCase, Experiment, Tuning, Unacceptable, parse
-from nscmdp.study.searches import Searches, run_digest
+from nscmdp.study.searches import Searches, run_digest, used_plugins
 
 
 class Plan(Searches):
@@ -125,6 +125,7 @@ class Plan(Searches):
             "seeds": self.seeds_of(name) if every > 1 else [],  # every episode is every seed's
             "references": isinstance(chosen, Tuning | BestCase) or chosen.role in catalogue.JUDGED,
             "sources": sources.digest("nscmdp.optimum", "nscmdp.randomness", beside="nscmdp.runs.optima"),
+            **used_plugins(case.environment for case in self.cases_of(name)),
         }
 
     def tuned_by(self, experiment: str, unit: str | None = None) -> list[str]:
@@ -156,6 +157,7 @@ class Plan(Searches):
             "windows": chosen.windows,
             "keep": chosen.keep,
             "sources": {name: run_digest(name) for name in sorted({one.algorithm for one in learners})},
+            **used_plugins([chosen.environment.name, *(one.algorithm for one in learners)]),
         }
 
     @cache  # noqa: B019

@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from nscmdp import algorithms, plugins
 from nscmdp.kernels import sources
 from nscmdp.study import cases, catalogue, layout, roles
 from nscmdp.study.cases import Case
@@ -116,7 +118,7 @@ class Searches:
         chosen = self.tuning(tuning)
         (case,) = [one for one in self.cases_of(tuning) if one.episodes == episodes]
         named = {"case": case.spec, "algorithm": algorithm, "effort": self.effort_of(tuning), "frames": chosen.frames}
-        return {**named, "evaluate_every": chosen.evaluate_every}
+        return {**named, "evaluate_every": chosen.evaluate_every, **used_plugins([case.environment, algorithm])}
 
     def _start(self, tuning: str, algorithm: str) -> str | None:
         """A digest of what the searches begin from."""
@@ -196,6 +198,7 @@ class Searches:
             "evaluate_every": chosen.evaluate_every,
             "seeds": chosen.seed_list,
             "sources": _margin_sources(question) | {one: run_digest(one) for one in beside},
+            **used_plugins([case.environment]),
         }
 
     def best_case_entries(self, name: str, question: str) -> list[dict[str, Any]]:
@@ -261,9 +264,15 @@ def _margin_sources(question: str) -> dict[str, str]:
 
 def _tuning_sources(algorithm: str, job: str) -> str:
     beside = (job, "nscmdp.runs.scoring")
-    return sources.digest("nscmdp.simulate", f"nscmdp.algorithms.{algorithm}", beside=beside)
+    return sources.digest("nscmdp.simulate", algorithms.module(algorithm).__name__, beside=beside)
+
+
+def used_plugins(names: Iterable[str]) -> dict[str, list[str]]:
+    """What a job has to load first: the files behind names of environments and algorithms, if there are any."""
+    files = plugins.files_of(names)
+    return {"plugins": files} if files else {}
 
 
 def run_digest(algorithm: str) -> str:
     """Of the sources that decide, with the environment and the constants, the numbers of a simulation."""
-    return sources.digest("nscmdp.simulate", f"nscmdp.algorithms.{algorithm}", beside="nscmdp.runs.records")
+    return sources.digest("nscmdp.simulate", algorithms.module(algorithm).__name__, beside="nscmdp.runs.records")
