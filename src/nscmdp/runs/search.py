@@ -238,7 +238,7 @@ def for_tuning(spec: dict[str, Any], solved: Path, output: Path, progress: Path,
     scorer = scoring.Scorer(spec, solved)
     space = space_of(spec)
     begun = None if start is None else space.point(tuning.main_choice(start))
-    run(spec, output, progress, space, scorer, [begun, space.strict()])
+    run(spec, output, progress, space, scorer, [begun, *([space.strict()] if spec["strict"] else [])])
 
 
 def space_of(spec: dict[str, Any]) -> Space:

@@ -148,6 +148,10 @@ class Tuning(Study):
         default=10.0, description="At least so many frames end within a run; 1: frames may be as long as the run."
     )
     start: str | None = Field(default=None, description="Another tuning, from whose choices the searches begin.")
+    strict: bool = Field(
+        default=False,
+        description="Half of the generations begin from the longest frames and the strictest dual that are admissible.",
+    )
     population: Annotated[int, Field(ge=4, le=10_000)] | None = Field(
         default=None, description="Candidates of a generation, in place of what is said for all."
     )

@@ -101,6 +101,7 @@ class Searches:
             **self._what_is_tuned(tuning, algorithm, episodes),
             "search": search,
             "start": self._start(tuning, algorithm),
+            "strict": self.tuning(tuning).strict,
             "sources": _tuning_sources(algorithm, "nscmdp.runs.search"),
         }
 
