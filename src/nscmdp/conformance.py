@@ -1,8 +1,8 @@
 """What every algorithm and environment must do, as checks that say what is wrong: ``nscmdp conform``.
 
 Each check of :data:`ALGORITHM` is made of one algorithm under one of its settings in a small drifting CMDP, each of
-:data:`ENVIRONMENT` of one environment with its defaults. A check returns a note, or raises :class:`Fails`. The project's
-own algorithms and environments pass them in its tests.
+:data:`ENVIRONMENT` of one environment with its defaults. A check returns a note, or raises :class:`Fails`. The
+project's own algorithms and environments pass them in its tests.
 """
 
 import warnings
@@ -55,7 +55,8 @@ def runs_to_the_end(name: str, setting: str) -> str:
             raise Fails(f"{part} is not finite: look for a division by a count that is still 0")
     if (made.measures["gap"] < -1e-9).any():
         raise Fails("a policy is better than the optimum: its probabilities cannot be right")
-    return f"regret {made.regret[-1] / small().episodes:.3g} and violation {made.violation[-1] / small().episodes:+.3g} per episode"
+    regret, violation = made.regret[-1] / small().episodes, made.violation[-1] / small().episodes
+    return f"regret {regret:.3g} and violation {violation:+.3g} per episode"
 
 
 def policy_is_a_distribution(name: str, setting: str) -> str:
@@ -101,7 +102,7 @@ def same_seed_same_bits_in_any_batch(name: str, setting: str) -> str:
 
 
 def clock_is_untouched(name: str, setting: str) -> str:
-    """The environment's models and its clock, the global episode, are the same after a run; a restart is the learner's."""
+    """The environment and its clock, the global episode, are as they were: what restarts is the learner alone."""
     env = environments.make("random_tabular", 300, states=3, actions=3, horizon=3, branching=2, budget=3.0)
     before = env.fingerprint()
     run(name, setting, env=env, solve=False)
