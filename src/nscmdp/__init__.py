@@ -1,5 +1,7 @@
 """Non-stationary constrained MDPs: drifting models, learners, exact optima and exact regret."""
 
+from nscmdp._registration import register_with_gymnasium
+
 __version__ = "0.1.0"
 
 _PUBLIC = {
@@ -21,3 +23,6 @@ def __getattr__(name: str) -> object:
 
     module = import_module(_PUBLIC[name])
     return getattr(module, name) if name == "CMDP" else module
+
+
+register_with_gymnasium()

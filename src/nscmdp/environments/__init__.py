@@ -1,13 +1,15 @@
 """Environments: each file of this folder makes a path of models from its options, and nothing else.
 
 A new environment is a new file with one function of its own name, ``NAME(episodes, *, option=default, ..., seed=0)``,
-that returns a :class:`nscmdp.drift.DriftingCMDP`.
+that returns a :class:`nscmdp.drift.DriftingCMDP`; if it reads files, ``inputs(**options)`` beside it names them.
+:func:`path` and :func:`sampled` make a drift of models, or of a function, that are at hand.
 """
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 
 from nscmdp import plugins
 from nscmdp.cmdp import CMDP
@@ -43,6 +45,13 @@ def make(name: str, episodes: int, **options: object) -> DriftingCMDP:
     return function(episodes, **options)
 
 
+def inputs(name: str, options: Mapping[str, object]) -> list[Path]:
+    """The files that environment ``name`` reads with these options, on whose content its models depend."""
+    maker(name)
+    found = getattr(import_module(f"{__name__}.{name}"), "inputs", None)
+    return found(**options) if found else []
+
+
 def path(
     models: Sequence[CMDP],
     knots: Sequence[int],
@@ -68,3 +77,30 @@ def path(
         except optimum.Infeasible as error:
             raise optimum.Infeasible(f"models[{number}]: {error}") from None
     return DriftingCMDP(models, knots, episodes=episodes, name=name, seed=seed)
+
+
+def sampled(
+    model: Callable[[float], CMDP], episodes: int, anchors: int = 11, *, name: str = "sampled", seed: int = 0
+) -> DriftingCMDP:
+    """A drift of your own from a function: ``model(share)`` is the CMDP when a share of the run, 0 to 1, is over.
+
+    The path goes in straight lines through ``anchors`` models at equal distances, and is the same curve for every
+    number of episodes from there on; with fewer episodes, every one of them has a model of its own. A model that jumps
+    is passed in one such line: for an abrupt switch use :func:`path`, with two knots one episode apart.
+
+    >>> import numpy as np
+    >>> from nscmdp import CMDP, environments
+    >>> def two_armed(share):
+    ...     better = np.sin(np.pi * share)  # the reward of the second arm rises and falls again
+    ...     r, g = np.array([[[0.5, better]]]), np.array([[[1.0, 0.0]]])
+    ...     return CMDP(P=np.ones((1, 1, 2, 1)), r=r, g=g, rho=0.5, mu0=[1.0])
+    >>> env = environments.sampled(two_armed, episodes=1001, anchors=5)
+    >>> [round(float(env.at(k).r[0, 0, 1]), 3) for k in (1, 126, 251, 501, 1001)]
+    [0.0, 0.354, 0.707, 1.0, 0.0]
+    """
+    if anchors < 2:
+        raise ValueError(f"anchors = {anchors}: expected at least 2")
+    stops = min(anchors, episodes)
+    shares = [stop / (stops - 1) if stops > 1 else 0.0 for stop in range(stops)]
+    knots = [1 + round(share * (episodes - 1)) for share in shares]
+    return path([model(share) for share in shares], knots, episodes=episodes, name=name, seed=seed)
