@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks.cases import Tables
 from nscmdp import simulate
 from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
-from nscmdp.algorithms._lsvi import FRAME, TARGET, CountingLSVI
-from nscmdp.algorithms._triple_q import DECAYED, EXPLORE, TripleQ
+from nscmdp.algorithms._lsvi import CountingLSVI
+from nscmdp.algorithms._triple_q import TripleQ
 from nscmdp.algorithms.exact_model_primal_dual import ExactModelQueue
 from nscmdp.algorithms.oracle import Oracle
 from nscmdp.algorithms.propd_ppo import Propd
@@ -155,19 +155,19 @@ def mixture(env: DriftingCMDP) -> ctypes.Structure:
 
 def triple_q(learner: TripleQ, env: DriftingCMDP) -> ctypes.Structure:
     stamp, values, visits = np.ones(env.H), np.repeat(learner.initial, env.A, axis=1), np.zeros((env.H, env.A))
-    row = np.column_stack([stamp, values, visits])
+    row, now = np.column_stack([stamp, values, visits]), learner.now[0]
     own = {
         "table": np.repeat(row[:, None], env.S, axis=1),
         "z": 0.0,
         "cbar": 0.0,
-        "explore": learner.memory[EXPLORE],
-        "decayed": learner.memory[DECAYED],
+        "explore": now.explore,
+        "decayed": now.decayed,
         "stamp": 1.0,
         "weight": 0.0,
-        "frame": learner.frame,
-        "eta": learner.eta,
-        "target": learner.target,
-        "offset": learner.offset,
+        "frame": now.frame,
+        "eta": now.eta,
+        "target": now.target,
+        "offset": now.offset,
         "episode": 0,
     }
     return filled(TRIPLE_Q, {**learner._asdict(), **sizes(env), **own})
@@ -278,10 +278,10 @@ def counting(learner: CountingLSVI, env: DriftingCMDP) -> ctypes.Structure:
         "values": np.zeros((env.H + 1, env.S, 2)),
         "y": 0.0,
         "drive": 0.0,
-        "target": learner.memory[TARGET],
+        "target": learner.now[0].target,
         "M": columns,
         "episode": 0,
-        "frame": int(learner.memory[FRAME]),
+        "frame": learner.now[0].frame,
     }
     return filled(COUNTING, {**learner._asdict(), **sizes(env), **own})
 

@@ -7,7 +7,6 @@ for every state and action.
 import numpy as np
 
 from benchmarks.python_agents import Agent, draw
-from nscmdp.algorithms._lsvi import FRAME, TARGET
 
 
 class DirectLSVIAgent(Agent):
@@ -17,7 +16,7 @@ class DirectLSVIAgent(Agent):
         self.chances = np.empty((env.H, env.S, env.A))
 
     def begin_episode(self, u):
-        constants, frame = self.constants, int(self.constants.memory[FRAME])
+        constants, frame = self.constants, int(self.constants.now[0].frame)
         if self.episode == 0 or (frame and self.episode % frame == 0):
             self.data = [[] for _ in range(self.horizon)]
         V_r, V_g = np.zeros(self.states), np.zeros(self.states)
@@ -50,6 +49,6 @@ class DirectLSVIAgent(Agent):
 
     def end_of_episode(self):
         constants = self.constants
-        violation = constants.memory[TARGET] - self.V_g[self.start]
+        violation = constants.now[0].target - self.V_g[self.start]
         self.Y = min(max(self.Y + constants.eta * violation, 0.0), constants.xi)
         self.episode += 1

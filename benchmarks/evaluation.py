@@ -9,9 +9,9 @@ import numpy as np
 from benchmarks.cases import Case
 from benchmarks.timing import Comparison, compared, in_turns
 from nscmdp import simulate
-from nscmdp.learner import policy
 from nscmdp.kernels.induction import drift_of, empty_model, find_leg, first_row, flat_rows, look_ahead, mix
 from nscmdp.kernels.jit import jit
+from nscmdp.learner import policy
 
 SAME = 1e-9
 

@@ -7,8 +7,7 @@ one plans. They take their constants from our learners and the random numbers of
 import numpy as np
 
 from benchmarks import python_planning as planning
-from nscmdp.algorithms._lsvi import FRAME, TARGET
-from nscmdp.algorithms._triple_q import BUMP, DECAYED, EXPLORE, FULL
+from nscmdp.algorithms._triple_q import BUMP, FULL
 
 
 def pick(best, u):
@@ -43,9 +42,10 @@ class Agent:
 class TripleQAgent(Agent):
     def __init__(self, learner, env):
         self.constants, self.shape = learner, (env.H, env.S, env.A)
-        self.frame, self.eta, self.target, self.offset = learner.frame, learner.eta, learner.target, learner.offset
-        self.Z, self.Cbar, self.episode, self.explore = 0.0, 0.0, 0, float(learner.memory[EXPLORE])
-        self.decayed = float(learner.memory[DECAYED])
+        now = learner.now[0]
+        self.frame, self.eta, self.target, self.offset = int(now.frame), *map(float, (now.eta, now.target, now.offset))
+        self.Z, self.Cbar, self.episode = 0.0, 0.0, 0
+        self.explore, self.decayed = float(now.explore), float(now.decayed)
         self.Q, self.C, self.N = np.empty(self.shape), np.empty(self.shape), np.zeros(self.shape, int)
         self.Q[:], self.C[:] = learner.initial.T[:, :, None, None]
 
@@ -223,7 +223,7 @@ class PropdAgent(CountingAgent):
 
 class CountingLSVIAgent(CountingAgent):
     def begin_episode(self, u):
-        constants, frame = self.constants, int(self.constants.memory[FRAME])
+        constants, frame = self.constants, int(self.constants.now[0].frame)
         if frame and self.episode % frame == 0:
             self.forget()
         for h in reversed(range(self.H)):
@@ -240,7 +240,7 @@ class CountingLSVIAgent(CountingAgent):
 
     def end_of_episode(self):
         constants = self.constants
-        violation = constants.memory[TARGET] - self.drive
+        violation = constants.now[0].target - self.drive
         self.Y = min(max(self.Y + constants.eta * violation, 0.0), constants.xi)
         self.episode += 1
 

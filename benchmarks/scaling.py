@@ -58,7 +58,7 @@ def cases(scale: int) -> Iterator[tuple[str, float, Case]]:
         yield "K", episodes // scale, Case(MIDDLE, ONE, "scaled", episodes // scale)
     for factor in (16.0, 4.0, 1.0, 0.25, 0.0625, 0.0156):
         case = Case(MIDDLE, ONE, "scaled", steps // 25, frame=factor)
-        yield "frames", case.episodes / case.learner(Problem.of(case.env())).frame, case
+        yield "frames", case.episodes / case.learner(Problem.of(case.env())).now[0].frame, case
 
 
 def of_states() -> list[tuple[str, Case]]:

@@ -7,7 +7,7 @@ from nscmdp.cmdp import CMDP
 from nscmdp.randomness import checkpoints, stratum_lengths
 
 LEARNERS = ("nonstationary_triple_q", "triple_q", "restart_q_ucb", "uniform")
-SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.module(name).SETTINGS]
+SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.settings(name)]
 
 
 @pytest.fixture(scope="module")
@@ -60,12 +60,12 @@ def jump(at, episodes):
 @pytest.mark.parametrize("frame", [0.05, 0.2, 1.0])
 def test_a_restart_does_not_touch_the_environments_clock(name, frame):
     env = jump(at=101, episodes=240)
-    scaled = "scaled" in algorithms.module(name).SETTINGS
+    scaled = "scaled" in algorithms.settings(name)
     options = {"setting": "scaled", "factors": {"frame": frame}} if scaled else {}
     run = simulate.run(env, name, **options)
     learner = run.learner
     if scaled:
-        length = learner.frame if hasattr(learner, "frame") else learner.epoch
+        length = learner.epoch if hasattr(learner, "epoch") else learner.now[0].frame
         assert length < 101 or frame == 1.0, "restarts must happen before the jump"
     for earned in (run.reward, run.value):
         np.testing.assert_allclose(earned, 2.0 * (np.arange(1, 241) >= 101), atol=1e-12)

@@ -29,6 +29,7 @@ learner that runs another one inside hands these four on. The inner one then has
 
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,11 @@ class Factor(NamedTuple):
     default: float
     low: float | None = None  # None: tuning leaves it alone
     high: float | None = None
+
+
+def chosen(declared: dict[str, Factor], **given: float) -> SimpleNamespace:
+    """Factors by name: those given, the others at their defaults."""
+    return SimpleNamespace(**{name: factor.default for name, factor in declared.items()} | given)
 
 
 def scalars(**values: float) -> Any:

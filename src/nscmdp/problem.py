@@ -1,6 +1,7 @@
 """What an algorithm knows of its problem: sizes, the threshold, and the variation budgets."""
 
 import warnings
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from nscmdp import budget, optimum
@@ -24,6 +25,7 @@ class Problem(NamedTuple):
     linear_budget: float | None = None  # B by the linear definition, where the environment has features
     assumed_budget: float = 1.0  # the multiple of the true budget that the learner assumes ...
     assumed_for: Literal["all", "frame"] = "all"  # ... in all its constants, or in the length of its frames alone
+    candidate_B: float | None = None  # one that a bandit tries, in place of what the environment declares
 
     @classmethod
     def of(
@@ -45,24 +47,39 @@ class Problem(NamedTuple):
     @property
     def B(self) -> float:
         """The total budget that constants other than the frame are made from."""
+        if self.candidate_B is not None:
+            return self.candidate_B
         return self._B * (self.assumed_budget if self.assumed_for == "all" else 1.0)
 
     @property
     def frame_B(self) -> float:
         """The total budget that the frame is made from."""
-        return self._B * self.assumed_budget
+        return self._B * self.assumed_budget if self.candidate_B is None else self.candidate_B
 
     @property
     def delta(self) -> float:
         """The Slater gap: what the best policy's utility has to spare, in the anchor where that is least."""
-        return min(optimum.best_utility(anchor) for anchor in self.env.anchors) - self.rho
+        return best_utility(self.env) - self.rho
+
+    @property
+    def slater_gap(self) -> float:
+        """delta, for constants that divide by it."""
+        if self.delta <= 0:
+            raise ValueError(f"the best utility exceeds rho by {self.delta:g}: a positive Slater gap is needed")
+        return self.delta
 
     def frame(self, length: float) -> int:
         """A whole number of episodes, at least one and at most K."""
-        if not 1 <= length <= self.K and self.assumed_budget == 1.0:
+        if not 1 <= length <= self.K and self.assumed_budget == 1.0 and self.candidate_B is None:
             warnings.warn(
                 f"a frame of {length:.3g} episodes does not fit into K = {self.K}: expected 1 to {self.K}",
                 DoesNotFit,
                 stacklevel=2,
             )
         return int(min(max(length, 1), self.K))
+
+
+@lru_cache(maxsize=1)
+def best_utility(env: DriftingCMDP) -> float:
+    """In the anchor where that is least; a bandit's arms ask for it one by one."""
+    return min(optimum.best_utility(anchor) for anchor in env.anchors)

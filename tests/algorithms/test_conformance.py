@@ -1,6 +1,7 @@
 """What every algorithm and environment must do; new files are found by themselves."""
 
 import dataclasses
+import types
 import typing
 
 import numpy as np
@@ -10,16 +11,16 @@ from scipy import stats
 from helpers import World, gaps, random_path
 from nscmdp import algorithms, budget, environments, optimum, simulate
 from nscmdp.cmdp import CMDP
-from nscmdp.learner import act, operation
+from nscmdp.learner import Factor, act, operation
 from nscmdp.problem import Problem
 
-SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.module(name).SETTINGS]
+SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.settings(name)]
 
 
 def departures():
     """Every value of every variant that is not its default."""
     for name in algorithms.NAMES:
-        variants = algorithms.module(name).Variants
+        variants = algorithms.variants(name)
         for field, kind in typing.get_type_hints(variants).items():
             for value in typing.get_args(kind) or (False, True):
                 if value != getattr(variants(), field):
@@ -43,21 +44,76 @@ def test_the_papers_learners_and_controls_are_there():
 
 @pytest.mark.parametrize("name", algorithms.NAMES)
 def test_an_algorithm_declares_its_settings_factors_and_variants(name):
-    module = algorithms.module(name)
-    assert module.SETTINGS
-    assert set(module.SETTINGS) <= {"literal", "authors", "scaled"}
-    assert module.__doc__
-    for options in (module.Factors, module.Variants):
-        assert dataclasses.is_dataclass(options)
-        default = options()
-        for field in dataclasses.fields(options):
-            with pytest.raises(dataclasses.FrozenInstanceError):
-                setattr(default, field.name, getattr(default, field.name))
-        assert hash(default) == hash(options())
+    settings = algorithms.settings(name)
+    assert settings
+    assert set(settings) <= {"literal", "authors", "scaled"}
+    assert bool(algorithms.factors(name)) == ("scaled" in settings)
+    assert algorithms.module(name).__doc__
+    variants = algorithms.variants(name)
+    assert dataclasses.is_dataclass(variants)
+    default = variants()
+    for field in dataclasses.fields(variants):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(default, field.name, getattr(default, field.name))
+    assert hash(default) == hash(variants())
+
+
+@pytest.mark.parametrize(("name", "setting"), SETTINGS)
+def test_every_constant_of_a_setting_has_its_formula(problem, name, setting):
+    constants, formulas = algorithms.constants(name, problem, setting), algorithms.formulas(name, setting)
+    left_out = set(constants._fields) - set(formulas)
+    assert left_out <= set(constants._field_defaults)
+    assert set(formulas) <= set(constants._fields)
+    for key, formula in formulas.items():
+        assert formula != key
+
+
+def test_formulas_are_those_of_the_source():
+    found = algorithms.formulas("nonstationary_triple_q", "literal")
+    assert found["eta"] == "K ** 0.2 * B.eta ** (1 / 3)"
+    assert found["bonus"] == "lambda t: np.sqrt(H ** 2 * iota * (chi + 1) / (chi + t)) / 4"
+    assert algorithms.formulas("exact_model_primal_dual", "literal")["eta"].endswith(".eta")
+    assert algorithms.formulas("uniform", "literal") == {}
+
+
+@pytest.mark.parametrize("name", algorithms.NAMES)
+def test_a_range_holds_for_a_factor_that_there_is(problem, name):
+    for found in (algorithms.ranges(name), algorithms.ranges(name, problem, 3)):
+        assert set(found) <= set(algorithms.factors(name))
+        assert all(0 < low < high for low, high in found.values())
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    module = types.ModuleType("bare", "The bare learner: only what must be there.")
+    module.FACTORS = {"bonus": Factor(2.0)}
+    module.learner = lambda problem, factors: (problem.K, factors.bonus)
+    found = algorithms.module
+    monkeypatch.setattr(algorithms, "module", lambda name: module if name == "bare" else found(name))
+    return module
+
+
+def test_a_learner_may_take_factors_and_declare_nothing_else(problem, bare):
+    assert algorithms.title("bare") == "The bare learner"
+    assert algorithms.settings("bare") == ("scaled",)
+    assert algorithms.ranges("bare", problem, 3) == {}
+    assert algorithms.make("bare", problem, "scaled") == (problem.K, 2.0)
+    assert algorithms.make("bare", problem, "scaled", {"bonus": 3.0}) == (problem.K, 3.0)
+    assert algorithms.constants("bare", problem, "scaled", {"bonus": 3.0}).bonus == 3.0
+    assert algorithms.formulas("bare", "scaled") == {}
+    assert algorithms.constrained("bare")
+    with pytest.raises(ValueError, match="bare has no variant 'tasty', expected one of none"):
+        algorithms.make("bare", problem, "scaled", variants={"tasty": True})
+
+
+def test_a_learner_that_takes_the_problem_alone_is_literal(problem, bare):
+    bare.learner = lambda problem: (problem.K,)
+    assert algorithms.settings("bare") == ("literal",)
+    assert algorithms.make("bare", problem) == (problem.K,)
 
 
 def test_titles_tell_algorithms_apart():
-    titles = [algorithms.module(name).TITLE for name in algorithms.NAMES]
+    titles = [algorithms.title(name) for name in algorithms.NAMES]
     assert all(titles)
     assert len(set(titles)) == len(titles)
 
@@ -124,7 +180,7 @@ def parts(learner):
 def test_every_variant_runs_and_departs_from_the_listing(tiny, name, variant, value):
     """In some setting: a constant that a setting does not have (the notebook's b~) cannot be left out of it."""
     departed = False
-    for setting in algorithms.module(name).SETTINGS:
+    for setting in algorithms.settings(name):
         run = simulate.run(tiny, name, setting, variants={variant: value}, solve=False)
         assert np.isfinite(run.value).all()
         pair = (algorithms.make(name, Problem.of(tiny), setting, variants=v) for v in ({}, {variant: value}))
@@ -134,15 +190,15 @@ def test_every_variant_runs_and_departs_from_the_listing(tiny, name, variant, va
 
 @pytest.mark.parametrize("name", algorithms.NAMES)
 def test_unknown_choices_are_refused_with_what_is_accepted(problem, name):
-    module = algorithms.module(name)
-    accepted = ", ".join(module.SETTINGS)
+    settings = algorithms.settings(name)
+    accepted = ", ".join(settings)
     with pytest.raises(ValueError, match=f"{name} has no setting 'tasty', expected one of {accepted}"):
         algorithms.make(name, problem, "tasty")
-    accepted = ", ".join(field.name for field in dataclasses.fields(module.Variants)) or "none"
+    accepted = ", ".join(field.name for field in dataclasses.fields(algorithms.variants(name))) or "none"
     with pytest.raises(ValueError, match=f"{name} has no variant 'tasty', expected one of {accepted}"):
-        algorithms.make(name, problem, module.SETTINGS[0], variants={"tasty": True})
-    if "scaled" in module.SETTINGS:
-        accepted = ", ".join(field.name for field in dataclasses.fields(module.Factors))
+        algorithms.make(name, problem, settings[0], variants={"tasty": True})
+    if "scaled" in settings:
+        accepted = ", ".join(algorithms.factors(name))
         with pytest.raises(ValueError, match=f"{name} has no factor 'tasty', expected one of {accepted}"):
             algorithms.make(name, problem, "scaled", factors={"tasty": 2.0})
 

@@ -84,7 +84,7 @@ def test_algorithm_1_crossed_with_triple_q_does_what_the_listing_says(small, set
     choices = {"factors": factors, "variants": variants, "windows": small.episodes}
     run = simulate.run(small, "nonstationary_triple_q", setting, SEED, solve=False, **choices)
     table = resets_applied(run.learner)
-    assert run.learner.frame == plain.c.L < small.episodes
+    assert run.learner.now[0].frame == plain.c.L < small.episodes
     close(table[:, :, 0], plain.Q)
     close(table[:, :, 1], plain.C)
     np.testing.assert_array_equal(table[:, :, 2], plain.N)
@@ -110,7 +110,7 @@ def test_a_queue_that_is_reset_never_exceeds_what_one_frame_adds(small):
         for queue in ("carried", "reset")
     )
     assert (reset.dual >= 0).all()
-    assert (reset.dual * reset.learner.eta <= reset.learner.target).all()
+    assert (reset.dual * reset.learner.now[0].eta <= reset.learner.now[0].target).all()
     assert carried.dual[-1] > 2 * reset.dual[-1] > 0
 
 

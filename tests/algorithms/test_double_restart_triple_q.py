@@ -8,9 +8,9 @@ import pytest
 from test_triple_q import Constants, Listing
 
 from helpers import World, best, evaluate, facts, optimistic_start, random_path
-from nscmdp import simulate
+from nscmdp import algorithms, environments, simulate
 from nscmdp.algorithms import double_restart_triple_q
-from nscmdp.algorithms._triple_q import resets_applied
+from nscmdp.algorithms._triple_q import resets_applied, triple_q
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import drift_of, empty_model
@@ -170,7 +170,7 @@ def test_the_learner_does_what_the_listing_says(small, setting, factors, variant
     close(run.learner.gains, plain.gains)
     close(np.exp(run.learner.bandit.log_weights), plain.s)
     inner = run.learner.inner
-    assert inner.frame == plain.instance.c.L
+    assert inner.now[0].frame == plain.instance.c.L
     close(resets_applied(inner)[:, :, 0], plain.instance.Q)
     close(resets_applied(inner)[:, :, 1], plain.instance.C)
     np.testing.assert_array_equal(resets_applied(inner)[:, :, 2], plain.instance.N)
@@ -193,12 +193,12 @@ def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monk
     choices = {"factors": factors, "variants": variants, "windows": K}
     run = simulate.run(small, NAME, "scaled", SEED, solve=False, **choices)
     assert run.learner.block == W
-    assert run.learner.inner.frame < W
+    assert run.learner.inner.now[0].frame < W
     problem = Problem.of(small)
-    chosen = module.Factors(**factors)
-    arms = module.arms_of(problem, W, "scaled", chosen, module.Variants(**variants))
-    inside = problem._replace(K=W), arms, "scaled", module.inner_factors(chosen), module.inner.Variants()
-    alone = module.inner.with_arms(*inside, carry=True)
+    arms = algorithms.constants(NAME, problem, "scaled", factors, variants).arms
+    assert len(arms) == 1
+    inside = problem._replace(K=W), arms
+    alone = triple_q(*inside, rule="full", carry=True)
     world = simulate.World(drift_of(small), sampler_of(small))
     room = simulate.Room(empty_model(small), np.empty((2, small.S, 2)))
     environment_draws = stream("environment", small.name, small.seed, SEED).random((K, 1 + 2 * H))
@@ -209,7 +209,7 @@ def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monk
         if queue == "carried":
             begin_anew(alone)
         else:
-            alone = module.inner.with_arms(*inside)
+            alone = triple_q(*inside, rule="full")
         draws = simulate.Draws(environment_draws[first:last], learner_draws[first:last])
         asked = np.arange(first + 1, last + 1)
         record = simulate.Record(reward, utility, duals, asked, values[first:last])
@@ -249,17 +249,14 @@ def test_probabilities_of_three_epochs_by_hand(rho):
 
 def test_the_printed_constants_leave_no_frame_to_end(small):
     """The candidate budgets are so small that all arms are one frame as long as the epoch, and so alike."""
-    learner = double_restart_triple_q.learner(
-        Problem.of(small), "literal", double_restart_triple_q.Factors(), double_restart_triple_q.Variants()
-    )
-    assert (learner.inner.arms[:, 0] == learner.block).all()
-    scale = double_restart_triple_q.literal_scale(Problem.of(small)._replace(K=learner.block))
-    assert max(double_restart_triple_q.budgets(Problem.of(small), learner.block, scale)) < 1e-15
+    constants = algorithms.constants(NAME, Problem.of(small), "literal")
+    assert all(arm.frame == constants.W for arm in constants.arms)
+    assert max(constants.budgets) < 1e-15
 
 
 def test_candidates_span_from_the_first_to_the_last_budget():
-    problem = Problem(324, 4, 25, 100_000, 20.0, 2.5, 2.5, 1.875, None)
-    found = double_restart_triple_q.budgets(problem, round(100_000 ** (5 / 9)), 1.0)
+    problem = Problem.of(environments.make("grid_world", 100_000))
+    found = algorithms.constants(NAME, problem, "scaled").budgets
     assert len(found) == math.ceil(math.log(599)) + 1  # W = 599
     assert found[0] == pytest.approx(0.0775, abs=5e-4)
     assert found[-1] == pytest.approx(46.4, abs=0.05)

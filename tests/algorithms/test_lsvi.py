@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from helpers import World, evaluate, gaps, random_path
 from nscmdp import algorithms, budget, environments, optimum, simulate
-from nscmdp.algorithms import _lsvi, lsvi_primal_dual
+from nscmdp.algorithms import _lsvi
 from nscmdp.algorithms._lsvi import CountingLSVI, dual_slack
 from nscmdp.drift import DriftingCMDP
 from nscmdp.learner import begin_episode, dual, restart
@@ -326,9 +326,9 @@ def begin_with_the_second_arm(learner):
 @pytest.mark.parametrize("carry", [False, True])
 def test_a_restart_takes_the_constants_of_another_arm(linear, monkeypatch, carry):
     """From the restart on it does what the listing says with those, from Y = 0 or from the Y that it had."""
-    arms = [_lsvi.Arm(7), _lsvi.Arm(50, 0.25)]
-    factors = lsvi_primal_dual.Factors(eta=5.0)
-    learner = lsvi_primal_dual.with_arms(Problem.of(linear), arms, factors, False, carry)
+    constants = algorithms.constants(ALGORITHM, Problem.of(linear), "scaled", {"eta": 5.0})
+    arms = [constants._replace(D=7), constants._replace(D=50, eps=0.25)]
+    learner = _lsvi.lsvi(Problem.of(linear), arms, carry=carry)
     monkeypatch.setattr(algorithms, "make", lambda *_: learner)
     before = simulate.run(linear, ALGORITHM, "scaled", SEED + 1, solve=False).dual[-1]
     assert before > 0

@@ -8,7 +8,8 @@ import pytest
 
 from helpers import World, evaluate, facts, optimistic_start, random_path
 from nscmdp import algorithms, environments, simulate
-from nscmdp.algorithms._triple_q import hoeffding, iota, resets_applied
+from nscmdp.algorithms._triple_q import iota_of as iota_in
+from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.kernels import induction
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
@@ -285,7 +286,7 @@ def test_the_learner_does_what_the_listing_says(request, world, algorithm, setti
         duals.append(plain.Z / plain.c.eta)
     run = simulate.run(env, algorithm, setting, SEED, factors=factors, variants=variants, solve=False)
     table = resets_applied(run.learner)
-    assert run.learner.frame == plain.c.L
+    assert run.learner.now[0].frame == plain.c.L
     close(table[:, :, 0], plain.Q)
     close(table[:, :, 1], plain.C)
     np.testing.assert_array_equal(table[:, :, 2], plain.N)
@@ -315,24 +316,24 @@ def paper_problem():
 
 def test_the_constants_of_the_specification():
     problem = paper_problem()
-    chi = problem.K**0.2
-    assert chi == pytest.approx(9.564, abs=5e-4)
-    assert iota(problem) == pytest.approx(2154.2, abs=0.05)
-    assert hoeffding(problem, chi, 10)[1] == pytest.approx(290.1, abs=0.05)
+    constants = algorithms.constants("nonstationary_triple_q", problem, "literal")
+    assert constants.chi == pytest.approx(9.564, abs=5e-4)
+    assert iota_in(problem) == pytest.approx(2154.2, abs=0.05)
+    assert constants.bonus(1) == pytest.approx(290.1, abs=0.05)
 
 
 def test_the_literal_learner_of_the_paper_has_its_constants():
     learner = algorithms.make("nonstationary_triple_q", paper_problem(), "literal")
-    assert learner.frame == 241
-    assert learner.eta == pytest.approx(80_000**0.2 * 6.875 ** (1 / 3), rel=1e-12)
+    assert learner.now[0].frame == 241
+    assert learner.now[0].eta == pytest.approx(80_000**0.2 * 6.875 ** (1 / 3), rel=1e-12)
     btilde = 6.875 ** (1 / 3) * 80_000**-0.4
     assert learner.bonus_q[1] == pytest.approx(290.1, abs=0.05)
-    assert learner.offset == pytest.approx(2 * 25 * btilde, rel=1e-12)
+    assert learner.now[0].offset == pytest.approx(2 * 25 * btilde, rel=1e-12)
     assert learner.rate[1] == 1.0
     chi = 80_000**0.2
     np.testing.assert_allclose(learner.rate[1:], (chi + 1) / (chi + np.arange(1, 243)), rtol=1e-14)
     eps = 8 * math.sqrt(324 * 4 * 25**6 * 2154.2**3) * 6.875 ** (1 / 3) / chi
-    assert learner.target == pytest.approx(20 + eps, rel=1e-4)
+    assert learner.now[0].target == pytest.approx(20 + eps, rel=1e-4)
     assert (learner.table[:, :, :2] == 25).all()
     assert (learner.table[:, :, 2] == 0).all()
 
@@ -350,9 +351,9 @@ def test_a_budget_below_one_counts_as_one():
     problem = paper_problem()._replace(reward_budget=0.1, utility_budget=0.2, transition_budget=0.0)
     one = problem._replace(reward_budget=1.0, utility_budget=0.0)
     ours, theirs = (algorithms.make("nonstationary_triple_q", p, "literal") for p in (problem, one))
-    assert ours.frame == theirs.frame
-    assert ours.eta == theirs.eta
-    assert ours.target == theirs.target
+    assert ours.now[0].frame == theirs.now[0].frame
+    assert ours.now[0].eta == theirs.now[0].eta
+    assert ours.now[0].target == theirs.now[0].target
 
 
 def test_a_first_visit_forgets_the_initial_value(small):
@@ -363,7 +364,7 @@ def test_a_first_visit_forgets_the_initial_value(small):
         visits, Q = resets_applied(run.learner)[-1, :, 2], resets_applied(run.learner)[-1, :, 0]
         once = visits == 1
         r = np.array([anchor.r[-1] for anchor in small.anchors])[:, once]
-        r += run.learner.bonus_q[1] + run.learner.offset
+        r += run.learner.bonus_q[1] + run.learner.now[0].offset
         assert (np.abs(r - Q[once]).min(axis=0) < 1e-12).all()
         found += once.sum()
     assert found > 0

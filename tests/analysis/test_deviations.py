@@ -30,7 +30,7 @@ def switches():
     """Every switch of the code, by its key, with the values that it accepts."""
     found = {}
     for name in algorithms.NAMES:
-        hints = get_type_hints(algorithms.module(name).Variants)
+        hints = get_type_hints(algorithms.variants(name))
         found |= {f"{name}.variants.{key}": accepted(hint) for key, hint in hints.items()}
     for key, option in inspect.signature(environments.maker("grid_world")).parameters.items():
         if option.kind is option.KEYWORD_ONLY and key not in NO_READING:
@@ -70,7 +70,7 @@ def test_the_default_of_a_switch_stands_first():
         if owner == ["grid_world"]:
             defaults[key] = inspect.signature(environments.maker("grid_world")).parameters[name].default
         elif owner:
-            defaults[key] = getattr(algorithms.module(owner[0]).Variants(), name)
+            defaults[key] = getattr(algorithms.variants(owner[0])(), name)
         elif name != "setting":
             defaults[key] = models.LearnerBase.model_fields[name].default
     assert {key: LISTED[key].values[0] for key in defaults} == defaults

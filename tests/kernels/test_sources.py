@@ -200,7 +200,8 @@ def test_compiled_kernels_count_by_every_byte(package, file):
 
 
 def test_an_algorithm_needs_the_simulator_and_its_own_files_and_no_other_algorithm():
-    simulator, shared = files_of("nscmdp.simulate"), {"_triple_q.py", "_bandit_over_bandit.py", "_exp3.py"}
+    simulator = files_of("nscmdp.simulate")
+    shared = {"_triple_q.py", "_greedy.py", "_bandit_over_bandit.py", "_exp3.py"}
     assert {"simulate.py", "optimum.py", "metrics.py", "cmdp.py", "drift.py", "randomness.py"} <= simulator
     assert {"learner.py", "kernels/jit.py", "kernels/induction.py", "kernels/sampling.py"} <= simulator
     mine = files_of("nscmdp.algorithms.double_restart_triple_q") - simulator

@@ -203,8 +203,8 @@ def test_ranges_are_equal_in_effect_and_leave_so_many_frames(frames):
         for end in (0, 1):
             factors = {key: value[end] for key, value in ranges.items()}
             made = algorithms.make(name, problem, "scaled", factors)
-            length = made.epoch if name == "restart_q_ucb" else made.frame
-            rest = () if name == "restart_q_ucb" else (made.eta, made.target - problem.rho)
+            length = made.epoch if name == "restart_q_ucb" else made.now[0].frame
+            rest = () if name == "restart_q_ucb" else (made.now[0].eta, made.now[0].target - problem.rho)
             found[name, end] = (length, *rest)
             assert problem.K // length >= frames
     for end in (0, 1):

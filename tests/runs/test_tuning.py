@@ -21,7 +21,7 @@ EFFORT = {
     "first_selection_seed": 600,
     "finalists": 2,
 }
-TUNABLE = [name for name in algorithms.NAMES if algorithms.module(name).RANGES]
+TUNABLE = [name for name in algorithms.NAMES if algorithms.ranges(name)]
 FIRST = "nonstationary_triple_q"
 
 
@@ -66,8 +66,7 @@ def study(tmp_path_factory):
 
 @pytest.mark.parametrize("algorithm", TUNABLE)
 def test_what_is_tuned_are_factors(algorithm):
-    module = algorithms.module(algorithm)
-    assert set(module.RANGES) <= set(module.Factors.__dataclass_fields__)
+    assert set(algorithms.ranges(algorithm)) <= set(algorithms.factors(algorithm))
 
 
 def test_every_learner_has_the_same_effort_and_seeds():

@@ -204,7 +204,7 @@ def test_every_environment_and_algorithm_is_configurable():
         raw = changed(environment={"name": name})
         assert config.parse(raw).experiments[0].environment.name == name
     for name in algorithms.NAMES:
-        raw = changed(learners=[{"algorithm": name, "setting": algorithms.module(name).SETTINGS[0]}])
+        raw = changed(learners=[{"algorithm": name, "setting": algorithms.settings(name)[0]}])
         assert config.parse(raw).experiments[0].learners[0].algorithm == name
 
 

@@ -87,7 +87,7 @@ def drop_learners(rng, raw):
 
 def add_a_learner(rng, raw):
     name = rng.choice(algorithms.NAMES)
-    setting = rng.choice([*algorithms.module(name).SETTINGS, "tuned"])
+    setting = rng.choice([*algorithms.settings(name), "tuned"])
     one_of(rng, raw).setdefault("learners", []).append({"algorithm": name, "setting": setting})
 
 

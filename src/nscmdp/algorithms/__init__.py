@@ -2,26 +2,37 @@
 
 A new algorithm is a new file ``NAME.py`` with
 
-    TITLE                    what figures and tables call it
-    SETTINGS                 the named choices of constants it offers: "literal", "authors", "scaled"
-    RANGES                   the factors that tuning chooses, with the least and the largest it tries
-    Factors                  a frozen dataclass: the factors of the setting "scaled", each with a default
+    learner(...)             the learner's state: a NamedTuple for which the operations are implemented
+
+and, where it has them,
+
+    TITLE                    what figures and tables call it; else the docstring's first words, up to a colon or stop
+    FACTORS                  the factors of the setting "scaled" by name: their defaults, and where tuning looks
     Variants                 a frozen dataclass: named departures from the printed listing, each off by default
-    learner(problem, setting, factors, variants)
-                             the learner's state: a NamedTuple for which the operations are implemented
-    CONSTRAINED = False      where it never looks at the utility
-    ranges(problem, frames)  where RANGES depend on the problem: at least so many frames end within a run
+    literal, authors, scaled the named settings that it offers: each makes the algorithm's ``Constants(...)``
+    CONSTRAINED = False      it never looks at the utility
+    ranges(problem, frames)  ranges that depend on the problem: at least so many frames end within a run
+
+These functions are given what they name of ``problem``, ``factors``, ``variants`` and, the learner, ``constants``.
+Without settings of its own an algorithm has one: "scaled" if its learner asks for factors, else "literal".
 
 Files that begin with an underscore hold what several algorithms share.
 """
 
+import ast
+import inspect
 import pkgutil
-from dataclasses import fields
+import re
+import textwrap
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from importlib import import_module
 from types import ModuleType
 from typing import Any, get_args, get_type_hints
 
 from nscmdp import plugins
+from nscmdp.learner import Factor, chosen
 from nscmdp.problem import Problem
 
 OWN = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
@@ -45,6 +56,42 @@ def module(name: str) -> ModuleType:
     return found
 
 
+def title(name: str) -> str:
+    """What figures and tables call it."""
+    found = module(name)
+    first = re.split(r"[:.](?:\s|$)", (found.__doc__ or name).strip(), maxsplit=1)[0]
+    return getattr(found, "TITLE", " ".join(first.split()))
+
+
+def settings(name: str) -> tuple[str, ...]:
+    """The named choices of constants that it offers."""
+    found = module(name)
+    own = tuple(setting for setting in ("literal", "authors", "scaled") if hasattr(found, setting))
+    return own or (("scaled",) if "factors" in inspect.signature(found.learner).parameters else ("literal",))
+
+
+def factors(name: str) -> dict[str, Factor]:
+    """What stands in for constants in the setting "scaled"."""
+    return dict(getattr(module(name), "FACTORS", {}))
+
+
+def variants(name: str) -> type:
+    """The dataclass of its departures from the listing."""
+    return getattr(module(name), "Variants", NoVariants)
+
+
+def ranges(name: str, problem: Problem | None = None, frames: float = 1.0) -> dict[str, tuple[float, float]]:
+    """Where tuning looks for each factor; where the algorithm has frames, at least ``frames`` end within a run."""
+    declared = {key: (f.low, f.high) for key, f in factors(name).items() if f.low is not None and f.high is not None}
+    own = getattr(module(name), "ranges", None)
+    return declared | (own(problem, frames) if own and problem else {})
+
+
+def constrained(name: str) -> bool:
+    """Does it look at the utility?"""
+    return getattr(module(name), "CONSTRAINED", True)
+
+
 def make(
     algorithm: str,
     problem: Problem,
@@ -53,43 +100,114 @@ def make(
     variants: dict[str, Any] | None = None,
 ) -> Any:
     """The learner before its first episode."""
-    chosen = module(algorithm)
-    if setting not in chosen.SETTINGS:
-        raise ValueError(f"{algorithm} has no setting {setting!r}, expected one of {', '.join(chosen.SETTINGS)}")
-    if factors and setting != "scaled":
+    given = _given(algorithm, problem, setting, factors, variants)
+    if hasattr(module(algorithm), setting):
+        given["constants"] = _called(getattr(module(algorithm), setting), given)
+    return _called(module(algorithm).learner, given)
+
+
+def constants(
+    name: str,
+    problem: Problem,
+    setting: str = "literal",
+    factors: dict[str, Any] | None = None,
+    variants: dict[str, Any] | None = None,
+) -> Any:
+    """The ``Constants`` that a setting makes for a problem; the factors, where the learner takes these directly."""
+    given = _given(name, problem, setting, factors, variants)
+    if hasattr(module(name), setting):
+        return _called(getattr(module(name), setting), given)
+    return namedtuple("Constants", vars(given["factors"]))(**vars(given["factors"]))
+
+
+def formulas(name: str, setting: str) -> dict[str, str]:
+    """The text of each constant in the setting's ``Constants(...)``; what is a local name there, as it is assigned."""
+    function = getattr(module(name), setting, None)
+    if function is None:
+        return {}
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    assigned = {key: value for node in ast.walk(tree) if isinstance(node, ast.Assign) for key, value in _pairs(node)}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    made = next(call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Constants")
+    return {each.arg: ast.unparse(_resolved(each.value, assigned)) for each in made.keywords if each.arg}
+
+
+def _pairs(node: ast.Assign) -> list[tuple[str, ast.expr]]:
+    """The names that an assignment gives, each with its value; ``a, b = f()`` gives none."""
+    target, value = node.targets[0], node.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        together = zip(target.elts, value.elts, strict=True)
+    else:
+        together = zip([target], [value], strict=True)
+    return [(left.id, right) for left, right in together if isinstance(left, ast.Name)]
+
+
+def _resolved(value: ast.expr, assigned: dict[str, ast.expr]) -> ast.expr:
+    if isinstance(value, ast.Name):
+        return assigned.get(value.id, value)
+    if isinstance(value, ast.Attribute):
+        return ast.Attribute(_resolved(value.value, assigned), value.attr)
+    return value
+
+
+def _given(
+    algorithm: str,
+    problem: Problem,
+    setting: str,
+    factors_by_name: dict[str, Any] | None,
+    variants_by_name: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """What an algorithm's functions can ask for, checked."""
+    if setting not in settings(algorithm):
+        raise ValueError(f"{algorithm} has no setting {setting!r}, expected one of {', '.join(settings(algorithm))}")
+    if factors_by_name and setting != "scaled":
         raise ValueError(f"factors belong to the setting 'scaled', not to {setting!r}")
-    return chosen.learner(
-        problem,
-        setting,
-        _chosen(chosen.Factors, factors or {}, f"{algorithm} has no factor"),
-        _chosen(chosen.Variants, variants or {}, f"{algorithm} has no variant"),
-    )
+    return {
+        "problem": problem,
+        "factors": _chosen_factors(algorithm, factors_by_name or {}),
+        "variants": _chosen_variants(algorithm, variants_by_name or {}),
+    }
 
 
-def _chosen(options: type, given: dict[str, Any], complaint: str) -> Any:
-    known = [field.name for field in fields(options)]
-    for name in given:
-        if name not in known:
-            raise ValueError(f"{complaint} {name!r}, expected one of {', '.join(known) or 'none'}")
-    hints = get_type_hints(options)
+def _called(function: Callable, given: dict[str, Any]) -> Any:
+    return function(**{name: given[name] for name in inspect.signature(function).parameters})
+
+
+def _chosen_factors(algorithm: str, given: dict[str, float]) -> Any:
+    declared = factors(algorithm)
+    _known(given, list(declared), f"{algorithm} has no factor")
+    for name, value in given.items():
+        _from_0_on(name, value)
+    return chosen(declared, **given)
+
+
+def _chosen_variants(algorithm: str, given: dict[str, Any]) -> Any:
+    declared = variants(algorithm)
+    _known(given, [field.name for field in fields(declared)], f"{algorithm} has no variant")
+    hints = get_type_hints(declared)
     for name, value in given.items():
         accepted = get_args(hints[name])
         if accepted and value not in accepted:
             raise ValueError(f"{name} = {value!r}, expected one of {', '.join(map(repr, accepted))}")
-        if hints[name] is float and not 0 <= value < float("inf"):
-            raise ValueError(f"{name} = {value!r}, expected a number from 0 on")
-    return options(**given)
+        if hints[name] is float:
+            _from_0_on(name, value)
+    return declared(**given)
 
 
-def ranges(algorithm: str, problem: Problem, frames: float) -> dict[str, tuple[float, float]]:
-    """Where tuning looks for each factor; where the algorithm has frames, at least ``frames`` end within a run."""
-    chosen = module(algorithm)
-    return chosen.ranges(problem, frames) if hasattr(chosen, "ranges") else dict(chosen.RANGES)
+def _known(given: dict[str, Any], known: list[str], complaint: str) -> None:
+    for name in given:
+        if name not in known:
+            raise ValueError(f"{complaint} {name!r}, expected one of {', '.join(known) or 'none'}")
 
 
-def constrained(algorithm: str) -> bool:
-    """Does it look at the utility?"""
-    return getattr(module(algorithm), "CONSTRAINED", True)
+def _from_0_on(name: str, value: float) -> None:
+    if not 0 <= value < float("inf"):
+        raise ValueError(f"{name} = {value!r}, expected a number from 0 on")
+
+
+@dataclass(frozen=True)
+class NoVariants:
+    pass
 
 
 def state_bytes(learner: Any) -> int:

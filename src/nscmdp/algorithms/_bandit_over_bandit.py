@@ -85,6 +85,22 @@ def bandit_over_bandit(
     )
 
 
+def epoch(problem: Problem, length: float) -> int:
+    """W, a whole number of episodes."""
+    return int(min(max(np.round(length), 1), problem.K))
+
+
+def last_arm(W: int) -> int:
+    """J = ceil(ln W)"""
+    return max(1, int(np.ceil(np.log(W))))
+
+
+def ladder(W: int) -> Array:
+    """W^(j/J), j = 0..J"""
+    J = last_arm(W)
+    return W ** (np.arange(J + 1) / J)
+
+
 @jit
 def begin_block(learner, u):
     """Choose an arm and restart the inner learner with it; returns a number as uniform as u."""

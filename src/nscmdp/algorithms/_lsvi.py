@@ -29,19 +29,20 @@ from numpy.typing import NDArray
 
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
-from nscmdp.learner import act, begin_episode, dual, end_of_episode, learn, operation, policy, restart
+from nscmdp.learner import act, begin_episode, dual, end_of_episode, learn, operation, policy, restart, scalars
 from nscmdp.problem import Problem
 
 CONFIDENCE = 0.05  # p
 REFRESH = 4096  # episodes between two factorisations of Lambda
 
-Y, DRIVE, EPISODE, FRAME, TARGET, SUM, SUM_Y, SUM_SQUARES = range(8)  # slots of the memory
 
-
-class Arm(NamedTuple):
-    """The constants that depend on the budget B."""
-
-    frame: int  # D; 0: no restart
+class Constants(NamedTuple):
+    D: int  # 0: no restart
+    xi: float
+    alpha: float
+    eta: float
+    beta: float
+    ridge: float  # lambda
     eps: float = 0.0  # what the constraint is tightened by
 
 
@@ -57,7 +58,7 @@ class LSVI(NamedTuple):
     room: Array  # to work in
     chances: Array  # (H, S, A): pi
     values: Array  # (H+1, S, 2): V_r and V_g
-    memory: Array  # Y; what drives it; episodes; D and rho + eps of the arm in use; sums for the dual inequality
+    now: Array  # scalars: Y; what drives it; episodes; D and rho + eps in use; sums for the dual inequality
     arms: Array  # (n, 2): D and rho + eps to choose from
     alpha: float
     beta: float
@@ -77,7 +78,7 @@ class CountingLSVI(NamedTuple):
     q: Array
     chances: Array
     values: Array
-    memory: Array
+    now: Array
     arms: Array
     alpha: float
     beta: float
@@ -88,107 +89,93 @@ class CountingLSVI(NamedTuple):
     carry: bool
 
 
-class Printed(NamedTuple):
-    """The constants of Algorithm 3 but for those of its :class:`Arm`."""
+class Known(NamedTuple):
+    """What the printed constants are made of, beside H, K and B."""
 
     d: int
-    H: int
-    K: int
     delta: float
-    xi: float
-    alpha: float
-    eta: float
-    beta: float
-
-    @classmethod
-    def of(cls, problem: Problem, scale_of_xi: float = 1.0) -> "Printed":
-        H, K, delta = problem.H, problem.K, problem.delta
-        if delta <= 0:
-            raise ValueError(f"the Slater gap is {delta:.3g}: Algorithm 3 expects a policy that exceeds rho everywhere")
-        features = problem.env.features
-        d = problem.S * problem.A if features is None else features.shape[2]
-        xi = scale_of_xi * 2 * H / delta
-        log_A = np.log(max(problem.A, 2))
-        return cls(
-            d=d,
-            H=H,
-            K=K,
-            delta=delta,
-            xi=xi,
-            alpha=log_A * K / (2 * (1 + xi + H)),
-            eta=xi / np.sqrt(K * H**2),
-            beta=d * H * np.sqrt(np.log(2 * log_A * d * K * H / CONFIDENCE)),
-        )
-
-    def frame(self, B: float) -> float:
-        """D = B^(-1/2) H^(-1/2) d^(1/2) K^(1/2)"""
-        return float(np.sqrt(self.d * self.K / (B * self.H)))
-
-    def tightening(self, B: float) -> float:
-        """2 (1+xi)/xi d^(5/4) B^(1/4) H^(9/4) K^(-1/4), with 1 for the constant of O~."""
-        return float(2 * (1 + self.xi) / self.xi * self.d**1.25 * B**0.25 * self.H**2.25 * self.K**-0.25)
+    log_A: float
+    p: float
 
 
-def assumed_B(problem: Problem, frame: bool = False) -> float:
-    """B as the learner assumes it, for its frame or for the rest; with features, by the linear definition."""
-    if problem.linear_budget is None:
-        return problem.frame_B if frame else problem.B
-    return max(1.0, problem.linear_budget) * (problem.assumed_budget if frame or problem.assumed_for == "all" else 1.0)
+def known(problem: Problem) -> Known:
+    if problem.delta <= 0:
+        found = f"the Slater gap is {problem.delta:.3g}"
+        raise ValueError(f"{found}: Algorithm 3 expects a policy that exceeds rho everywhere")
+    features = problem.env.features
+    d = problem.S * problem.A if features is None else features.shape[2]
+    return Known(d, problem.delta, np.log(max(problem.A, 2)), CONFIDENCE)
+
+
+class Budget(NamedTuple):
+    """B as it enters the frame and the rest; with features, by the linear definition."""
+
+    frame: float
+    rest: float
+
+
+def budget_in(problem: Problem) -> Budget:
+    if problem.linear_budget is None or problem.candidate_B is not None:
+        return Budget(problem.frame_B, problem.B)
+    linear = max(1.0, problem.linear_budget)
+    on_rest = problem.assumed_budget if problem.assumed_for == "all" else 1.0
+    return Budget(linear * problem.assumed_budget, linear * on_rest)
 
 
 def lsvi(
-    problem: Problem,
-    *,
-    arms: list[Arm],
-    alpha: float,
-    beta: float,
-    eta: float,
-    xi: float,
-    ridge: float = 1.0,
-    realised: bool = False,
-    carry: bool = False,
+    problem: Problem, arms: list[Constants], *, realised: bool = False, carry: bool = False
 ) -> LSVI | CountingLSVI:
-    """The learner before its first episode."""
-    if ridge <= 0:
-        raise ValueError(f"ridge = {ridge}: expected a positive number")
+    """The learner before its first episode; a restart changes D and eps to those of another of the arms."""
+    first = arms[0]
+    if first.ridge <= 0:
+        raise ValueError(f"ridge = {first.ridge}: expected a positive number")
     H, S, A = problem.H, problem.S, problem.A
-    choices = np.array([(float(arm.frame), problem.rho + arm.eps) for arm in arms])
-    memory = np.zeros(8)
-    memory[FRAME : TARGET + 1] = choices[0]
-    q, chances, values = np.zeros((2, S, A)), np.full((H, S, A), 1 / A), np.zeros((H + 1, S, 2))
-    constants = float(alpha), float(beta), float(eta), float(xi), float(ridge), realised, carry
+    choices = np.array([(float(arm.D), problem.rho + arm.eps) for arm in arms])
+    every_kind = {
+        "q": np.zeros((2, S, A)),
+        "chances": np.full((H, S, A), 1 / A),
+        "values": np.zeros((H + 1, S, 2)),
+        "now": scalars(
+            Y=0.0,
+            drive=0.0,
+            episode=0,
+            frame=first.D,
+            target=choices[0, 1],
+            violations=0.0,
+            violations_Y=0.0,
+            violations_squared=0.0,
+        ),
+        "arms": choices,
+        "alpha": float(first.alpha),
+        "beta": float(first.beta),
+        "eta": float(first.eta),
+        "xi": float(first.xi),
+        "ridge": float(first.ridge),
+        "realised": realised,
+        "carry": carry,
+    }
     if problem.env.features is None:
         columns = problem.env.successors.shape[3]  # room alone: which successors there are, and how many, is learnt
         return CountingLSVI(
-            np.zeros((H, S, A)),
-            np.zeros((H, S, A, 2)),
-            np.zeros((H, S, A), np.int64),
-            np.zeros((H, S, A, columns), np.uint32),
-            np.zeros((H, S, A, columns)),
-            q,
-            chances,
-            values,
-            memory,
-            choices,
-            *constants,
+            visits=np.zeros((H, S, A)),
+            sums=np.zeros((H, S, A, 2)),
+            reached=np.zeros((H, S, A), np.int64),
+            successors=np.zeros((H, S, A, columns), np.uint32),
+            counts=np.zeros((H, S, A, columns)),
+            **every_kind,
         )
     phi = np.ascontiguousarray(problem.env.features.reshape(S * A, -1).T)
     d = len(phi)
     learner = LSVI(
-        phi,
-        np.empty((H, d, d)),
-        np.empty((H, d, d)),
-        np.empty((H, 2, d)),
-        np.empty((H, S, d)),
-        np.empty((H, S * A)),
-        q,
-        np.zeros((H, 2, d)),
-        np.empty(max(2 * d, d * d, d + S * A)),
-        chances,
-        values,
-        memory,
-        choices,
-        *constants,
+        phi=phi,
+        gram=np.empty((H, d, d)),
+        inverse=np.empty((H, d, d)),
+        sums=np.empty((H, 2, d)),
+        moves=np.empty((H, S, d)),
+        uncertainty=np.empty((H, S * A)),
+        weights=np.zeros((H, 2, d)),
+        room=np.empty(max(2 * d, d * d, d + S * A)),
+        **every_kind,
     )
     forget(learner)
     return learner
@@ -201,7 +188,8 @@ def dual_slack(learner: LSVI | CountingLSVI) -> float:
 
     the sums begin where Y does, and with the tightened rho or the realised utility where these drive Y.
     """
-    plain, weighted, squares = (float(learner.memory[slot]) for slot in (SUM, SUM_Y, SUM_SQUARES))
+    now = learner.now[0]
+    plain, weighted, squares = float(now.violations), float(now.violations_Y), float(now.violations_squared)
     worst = min(max(learner.eta * plain, 0.0), learner.xi)
     least = worst**2 / (2 * learner.eta) if worst else 0.0
     return least + learner.eta / 2 * squares - (worst * plain - weighted)
@@ -264,7 +252,7 @@ def estimate(learner):
             bonus = learner.beta * np.sqrt(learner.uncertainty[h, row])
             q[0, row] = min(q[0, row] + bonus, float(horizon))
             q[1, row] = min(q[1, row] + bonus, float(horizon))
-        soften(learner.q, learner.alpha, learner.memory[Y], learner.chances[h], learner.values[h])
+        soften(learner.q, learner.alpha, learner.now[0].Y, learner.chances[h], learner.values[h])
 
 
 @jit
@@ -285,7 +273,7 @@ def estimate_by_counts(learner):
                 bonus = learner.beta / np.sqrt(n)
                 learner.q[0, x, a] = min(total_r / n + bonus, float(horizon))
                 learner.q[1, x, a] = min(total_g / n + bonus, float(horizon))
-        soften(learner.q, learner.alpha, learner.memory[Y], learner.chances[h], learner.values[h])
+        soften(learner.q, learner.alpha, learner.now[0].Y, learner.chances[h], learner.values[h])
 
 
 @jit
@@ -388,46 +376,48 @@ def refresh(learner):
 
 
 @jit
-def since_restart(memory):
+def since_restart(learner):
     """Episodes of the frame so far."""
-    return int(memory[EPISODE]) % int(memory[FRAME]) if memory[FRAME] > 0.0 else int(memory[EPISODE])
+    now = learner.now[0]
+    return now.episode % now.frame if now.frame > 0 else now.episode
 
 
 @jit
-def step_dual(memory, eta, xi):
+def step_dual(learner):
     """Y <- min( max( Y + eta (rho - V_g), 0 ), xi )"""
-    violation = memory[TARGET] - memory[DRIVE]
-    memory[SUM] += violation
-    memory[SUM_Y] += memory[Y] * violation
-    memory[SUM_SQUARES] += violation * violation
-    memory[Y] = min(max(memory[Y] + eta * violation, 0.0), xi)
-    memory[EPISODE] += 1.0
+    now = learner.now[0]
+    violation = now.target - now.drive
+    now.violations += violation
+    now.violations_Y += now.Y * violation
+    now.violations_squared += violation * violation
+    now.Y = min(max(now.Y + learner.eta * violation, 0.0), learner.xi)
+    now.episode += 1
 
 
 @operation(begin_episode, LSVI)
 def _(learner, u):
-    done = since_restart(learner.memory)
+    done = since_restart(learner)
     if done == 0:
         forget(learner)
     elif done % REFRESH == 0:
         refresh(learner)
     estimate(learner)
-    learner.memory[DRIVE] = 0.0
+    learner.now[0].drive = 0.0
 
 
 @operation(begin_episode, CountingLSVI)
 def _(learner, u):
-    if since_restart(learner.memory) == 0:
+    if since_restart(learner) == 0:
         forget_counts(learner)
     estimate_by_counts(learner)
-    learner.memory[DRIVE] = 0.0
+    learner.now[0].drive = 0.0
 
 
 @operation(act, LSVI)
 @operation(act, CountingLSVI)
 def _(learner, h, x, u):
     if h == 0 and not learner.realised:
-        learner.memory[DRIVE] = learner.values[0, x, 1]
+        learner.now[0].drive = learner.values[0, x, 1]
     action, left = -1, u
     for a in range(learner.chances.shape[2]):
         if left >= 0.0 and learner.chances[h, x, a] > 0.0:
@@ -439,21 +429,21 @@ def _(learner, h, x, u):
 @operation(learn, LSVI)
 def _(learner, h, x, a, r, g, y):
     if learner.realised:
-        learner.memory[DRIVE] += g
+        learner.now[0].drive += g
     absorb(learner, h, x * learner.chances.shape[2] + a, r, g, y)
 
 
 @operation(learn, CountingLSVI)
 def _(learner, h, x, a, r, g, y):
     if learner.realised:
-        learner.memory[DRIVE] += g
+        learner.now[0].drive += g
     absorb_count(learner, h, x, a, r, g, y)
 
 
 @operation(end_of_episode, LSVI)
 @operation(end_of_episode, CountingLSVI)
 def _(learner):
-    step_dual(learner.memory, learner.eta, learner.xi)
+    step_dual(learner)
 
 
 @operation(policy, LSVI)
@@ -466,15 +456,14 @@ def _(learner, h, x, probabilities):
 @operation(dual, LSVI)
 @operation(dual, CountingLSVI)
 def _(learner):
-    return learner.memory[Y]
+    return learner.now[0].Y
 
 
 @operation(restart, LSVI)
 @operation(restart, CountingLSVI)
 def _(learner, arm):
-    learner.memory[EPISODE] = 0.0  # a frame begins with the next episode
-    learner.memory[FRAME] = learner.arms[arm, 0]
-    learner.memory[TARGET] = learner.arms[arm, 1]
+    now = learner.now[0]
+    now.episode = 0  # a frame begins with the next episode
+    now.frame, now.target = int(learner.arms[arm, 0]), learner.arms[arm, 1]
     if not learner.carry:
-        learner.memory[Y] = 0.0
-        learner.memory[SUM:] = 0.0
+        now.Y = now.violations = now.violations_Y = now.violations_squared = 0.0

@@ -16,45 +16,33 @@ epochs. The bandit is in ``_bandit_over_bandit.py``, the inner learner in ``lsvi
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from nscmdp.algorithms import lsvi_primal_dual as inner
-from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit, GainRule, bandit_over_bandit
+from nscmdp.algorithms import _lsvi
+from nscmdp.algorithms import lsvi_primal_dual as algorithm_3
+from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit, GainRule, bandit_over_bandit, epoch, ladder
 from nscmdp.algorithms._exp3 import usual_rate
-from nscmdp.algorithms._lsvi import Arm, Printed
+from nscmdp.cmdp import Array
+from nscmdp.learner import Factor
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 4: Double Restart primal-dual LSVI"
-SETTINGS = ("literal", "scaled")
-RANGES = {  # where tuning looks, on a logarithmic scale
-    "beta": (1e-4, 0.1),
-    "ridge": (0.01, 1.0),
-    "alpha": (0.1, 10.0),
-    "eta": (0.1, 10.0),
-    "xi": (0.1, 1.0),
-    "frame": (1.0, 300.0),
-    "budgets": (0.1, 10.0),
-    "epoch": (2.0, 20.0),
-    "rate": (0.3, 3.0),
+
+# ``scaled`` keeps the printed powers of K, W and B; the first seven are Algorithm 3's, with its K := W.
+FACTORS = {
+    "beta": Factor(0.001, 1e-4, 0.1),  # beta = beta d H sqrt(log(2 log(A) d W H/p))
+    "ridge": Factor(0.1, 0.01, 1.0),  # lambda = ridge
+    "alpha": Factor(1.0, 0.1, 10.0),  # alpha = alpha log(A) W / (2 (1+xi+H))
+    "eta": Factor(1.0, 0.1, 10.0),  # eta = eta xi / sqrt(W H^2)
+    "xi": Factor(1.0, 0.1, 1.0),  # xi = xi 2H/delta
+    "frame": Factor(8.0, 1.0, 300.0),  # D = frame sqrt(d W / (B_i H)), at most W
+    "epsilon": Factor(1.0),  # of the variant tightening: eps = min(epsilon 3(1+xi)/xi (1+1/delta) ..., delta/2)
+    "budgets": Factor(1.0, 0.1, 10.0),  # B_j = budgets sqrt(K) W^(j/J - 1)
+    "epoch": Factor(8.0, 2.0, 20.0),  # W = epoch K^(1/2)
+    "rate": Factor(1.0, 0.3, 3.0),  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
 }
-
-
-@dataclass(frozen=True)
-class Factors:
-    """``scaled`` keeps the printed powers of K, W and B; the first seven are Algorithm 3's, with its K := W."""
-
-    beta: float = 0.001  # beta = beta d H sqrt(log(2 log(A) d W H/p))
-    ridge: float = 0.1  # lambda = ridge
-    alpha: float = 1.0  # alpha = alpha log(A) W / (2 (1+xi+H))
-    eta: float = 1.0  # eta = eta xi / sqrt(W H^2)
-    xi: float = 1.0  # xi = xi 2H/delta
-    frame: float = 8.0  # D = frame sqrt(d W / (B_i H)), at most W
-    epsilon: float = 1.0  # of the variant tightening: eps = min(epsilon 3(1+xi)/xi (1+1/delta) ..., delta/2)
-    budgets: float = 1.0  # B_j = budgets sqrt(K) W^(j/J - 1)
-    epoch: float = 8.0  # W = epoch K^(1/2)
-    rate: float = 1.0  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
 
 
 @dataclass(frozen=True)
@@ -66,60 +54,63 @@ class Variants:
     dual_by_realised_utility: bool = False  # the episode's utility, in place of its estimate, drives Y
 
 
-LITERAL = Factors(beta=1.0, ridge=1.0, frame=1.0, epoch=1.0)
+LISTING = algorithm_3.Variants()
 
 
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> BanditOverBandit:
-    K, scaled = problem.K, setting == "scaled"
-    scale = factors if scaled else LITERAL
-    W = epoch_of(problem, scale.epoch * np.sqrt(K))
-    within = problem._replace(K=W)
-    printed = Printed.of(within, scale.xi)
-    budgets = scale.budgets * (1.0 if scaled else 1 / Delta(printed)) * np.sqrt(K) * ladder(W) / W
-    arms = [
-        Arm(frame_within(W, scale.frame * printed.frame(B)), tightening(printed, B, K, scale) * variants.tightening)
-        for B in budgets
-    ]
-    carry = variants.dual == "carried" or (variants.dual == "own" and scaled)
-    instance = inner.with_arms(within, arms, inner_factors(scale), variants.dual_by_realised_utility, carry)
-    gamma = scale.rate * usual_rate(len(arms), K / W) if scaled else printed_rate(problem, W)
-    return bandit_over_bandit(problem, instance, len(arms), W, min(1.0, gamma), GainRule(K ** (-1 / 8), False))
+class Constants(NamedTuple):
+    W: int
+    budgets: Array  # B_j
+    arms: list[_lsvi.Constants]  # Algorithm 3's, for each of them
+    gamma: float  # gamma_0
+    carry: bool  # Y survives an epoch
 
 
-def epoch_of(problem: Problem, length: float) -> int:
-    """W, a whole number of episodes."""
-    return int(min(max(np.round(length), 1), problem.K))
+def literal(problem: Problem, variants: Variants) -> Constants:
+    H, K = problem.H, problem.K
+    d, delta, _, _ = _lsvi.known(problem)
+    W, xi = epoch(problem, np.sqrt(K)), 2 * H / delta
+    Delta = (6 * (1 + xi) / (xi * delta) * (1 + 1 / delta) * d**1.25 * H**2.25) ** 4
+    budgets = 1 / Delta * np.sqrt(K) * ladder(W) / W
+    return Constants(
+        W=W,
+        budgets=budgets,
+        arms=[tightened(problem, B, variants, algorithm_3.literal(within(problem, W, B), LISTING)) for B in budgets],
+        gamma=min(1.0, np.sqrt(K / W * np.log(K / W) / ((np.e - 1) * K * H))),
+        carry=variants.dual == "carried",
+    )
 
 
-def ladder(W: int) -> np.ndarray:
-    """W^(j/J), j = 0..J"""
-    J = max(1, int(np.ceil(np.log(W))))
-    return W ** (np.arange(J + 1) / J)
+def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
+    K = problem.K
+    W = epoch(problem, factors.epoch * np.sqrt(K))
+    budgets = factors.budgets * np.sqrt(K) * ladder(W) / W
+    inner = [algorithm_3.scaled(within(problem, W, B), factors, LISTING) for B in budgets]
+    arms = [tightened(problem, B, variants, arm, factors.epsilon) for B, arm in zip(budgets, inner, strict=True)]
+    return Constants(
+        W=W,
+        budgets=budgets,
+        arms=arms,
+        gamma=min(1.0, factors.rate * usual_rate(len(arms), K / W)),
+        carry=variants.dual != "reset",
+    )
 
 
-def frame_within(W: int, length: float) -> int:
-    """A frame that no epoch has room for lasts as long as the epoch."""
-    return int(min(max(length, 1), W))
+def within(problem: Problem, W: int, B: float) -> Problem:
+    """Algorithm 3's: W episodes and a budget. A frame that no epoch has room for lasts as long as the epoch."""
+    return problem._replace(K=W, candidate_B=B)
 
 
-def Delta(printed: Printed) -> float:
-    """(6 (1+xi)/(xi delta) (1+1/delta) d^(5/4) H^(9/4))^4"""
-    xi, delta = printed.xi, printed.delta
-    return float((6 * (1 + xi) / (xi * delta) * (1 + 1 / delta) * printed.d**1.25 * printed.H**2.25) ** 4)
+def tightened(
+    problem: Problem, B: float, variants: Variants, arm: _lsvi.Constants, factor: float = 1.0
+) -> _lsvi.Constants:
+    """eps = min( 3 (1+xi)/xi (1+1/delta) d^(5/4) B^(1/4) H^(9/4) K^(-1/8), delta/2 )"""
+    (d, delta, _, _), xi = _lsvi.known(problem), arm.xi
+    eps = 3 * (1 + xi) / xi * (1 + 1 / delta) * d**1.25 * B**0.25 * problem.H**2.25 * problem.K**-0.125
+    return arm._replace(eps=variants.tightening * float(min(factor * eps, delta / 2)))
 
 
-def tightening(printed: Printed, B: float, K: int, scale: Factors) -> float:
-    """min( 3 (1+xi)/xi (1+1/delta) d^(5/4) B^(1/4) H^(9/4) K^(-1/8), delta/2 )"""
-    xi, delta = printed.xi, printed.delta
-    eps = 3 * (1 + xi) / xi * (1 + 1 / delta) * printed.d**1.25 * B**0.25 * printed.H**2.25 * K**-0.125
-    return float(min(scale.epsilon * eps, delta / 2))
-
-
-def printed_rate(problem: Problem, W: int) -> float:
-    """gamma_0 = min(1, sqrt((K/W) log(K/W) / ((e-1) K H)))"""
-    epochs = problem.K / W
-    return min(1.0, float(np.sqrt(epochs * np.log(epochs) / ((np.e - 1) * problem.K * problem.H))))
-
-
-def inner_factors(scale: Factors) -> inner.Factors:
-    return inner.Factors(scale.beta, scale.ridge, scale.alpha, scale.eta, scale.xi, scale.frame, scale.epsilon)
+def learner(problem: Problem, constants: Constants, variants: Variants) -> BanditOverBandit:
+    W, arms, rule = constants.W, constants.arms, GainRule(problem.K ** (-1 / 8), False)
+    realised, carry = variants.dual_by_realised_utility, constants.carry
+    inner = _lsvi.lsvi(problem._replace(K=W), arms, realised=realised, carry=carry)
+    return bandit_over_bandit(problem, inner, len(arms), W, constants.gamma, rule)

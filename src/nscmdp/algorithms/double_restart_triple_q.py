@@ -14,46 +14,34 @@ shorter. As printed, Delta makes every B_i so small that no frame ends before it
 queue over epochs. The bandit is in ``_bandit_over_bandit.py``, the inner learner in ``nonstationary_triple_q.py``.
 """
 
-from dataclasses import dataclass, fields
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from nscmdp.algorithms import nonstationary_triple_q as inner
-from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit, GainRule, bandit_over_bandit
+from nscmdp.algorithms import _triple_q
+from nscmdp.algorithms import nonstationary_triple_q as algorithm_1
+from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit, GainRule, bandit_over_bandit, epoch, last_arm
 from nscmdp.algorithms._exp3 import usual_rate
-from nscmdp.algorithms._triple_q import Arm, iota
+from nscmdp.learner import Factor, chosen
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 2: Double Restart Non-stationary Triple-Q"
-SETTINGS = ("literal", "scaled")
-RANGES = {  # where tuning looks, on a logarithmic scale
-    "bonus": (1e-4, 0.1),
-    "btilde": (1e-4, 1.0),
-    "epsilon": (0.03, 30.0),
-    "eta": (0.01, 300.0),
-    "frame": (0.1, 30.0),
-    "initial": (1.0, 4.0),
-    "budgets": (0.1, 10.0),
-    "epoch": (0.3, 3.0),
-    "rate": (0.3, 3.0),
+
+# ``scaled`` keeps the printed powers of K, W and B; the first six are Algorithm 1's, with its K := W.
+FACTORS = {
+    "bonus": Factor(0.0013, 1e-4, 0.1),  # b_t = bonus H sqrt((chi+1)/(chi+t))
+    "btilde": Factor(0.0, 1e-4, 1.0),  # b~ = btilde B^(1/3) W^-0.4
+    "epsilon": Factor(4.0, 0.03, 30.0),  # eps = epsilon B^(1/3) W^-0.2
+    "eta": Factor(0.5, 0.01, 300.0),  # eta = eta W^0.2 B^(1/3)
+    "frame": Factor(4.0, 0.1, 30.0),  # L = frame W^0.6 B^(-2/3)
+    "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
+    "budgets": Factor(1.0, 0.1, 10.0),  # B_j = budgets K^(1/3) W^(j/J - 1)
+    "epoch": Factor(1.0, 0.3, 3.0),  # W = epoch K^(5/9)
+    "rate": Factor(1.0, 0.3, 3.0),  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
 }
 LADDER = (1, 4, 16, 64)  # frames of W / these, for the variant arms = "frames"
-
-
-@dataclass(frozen=True)
-class Factors:
-    """``scaled`` keeps the printed powers of K, W and B; the first six are Algorithm 1's, with its K := W."""
-
-    bonus: float = 0.0013  # b_t = bonus H sqrt((chi+1)/(chi+t))
-    btilde: float = 0.0  # b~ = btilde B^(1/3) W^-0.4
-    epsilon: float = 4.0  # eps = epsilon B^(1/3) W^-0.2
-    eta: float = 0.5  # eta = eta W^0.2 B^(1/3)
-    frame: float = 4.0  # L = frame W^0.6 B^(-2/3)
-    initial: float = 4.0  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
-    budgets: float = 1.0  # B_j = budgets K^(1/3) W^(j/J - 1)
-    epoch: float = 1.0  # W = epoch K^(5/9)
-    rate: float = 1.0  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
 
 
 @dataclass(frozen=True)
@@ -68,62 +56,74 @@ class Variants:
     start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
 
 
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> BanditOverBandit:
-    K, H = problem.K, problem.H
-    scaled = setting == "scaled"
-    W = int(min(max(np.round((factors.epoch if scaled else 1.0) * K ** (5 / 9)), 1), K))
-    arms = arms_of(problem, W, setting, factors, variants)
-    if scaled:
-        gamma = min(1.0, factors.rate * usual_rate(len(arms), K / W))
-    else:
-        gamma = min(1.0, np.sqrt(K / W * np.log(K / W) / ((np.e - 1) * K * H)))
-    carry = variants.queue == "carried" or (variants.queue == "own" and scaled)
-    listing = inner.Variants(start=variants.start)
-    instance = inner.with_arms(problem._replace(K=W), arms, setting, inner_factors(factors), listing, carry=carry)
-    return bandit_over_bandit(problem, instance, len(arms), W, gamma, gain_rule(problem, W, variants))
+class Constants(NamedTuple):
+    W: int
+    budgets: list[float]  # B_j
+    arms: list[_triple_q.Constants]  # Algorithm 1's, for each of them
+    gamma: float  # gamma_0
+    carry: bool  # the queue survives an epoch
 
 
-def arms_of(problem: Problem, W: int, setting: str, factors: Factors, variants: Variants) -> list[Arm]:
+def literal(problem: Problem, variants: Variants) -> Constants:
+    S, A, H, K = problem[:4]
+    W = epoch(problem, K ** (5 / 9))
+    within, J = problem._replace(K=W), last_arm(W)
+    root = 40 * np.sqrt(S * A * H**6 * _triple_q.iota_of(within) ** 3) / problem.slater_gap  # Delta = root^2
+    budgets = [float(root**-3 * K ** (1 / 3) * W ** (j / J - 1)) for j in range(J + 1)]
+    listing = algorithm_1.Variants(start=variants.start)
+    return Constants(
+        W=W,
+        budgets=budgets,
+        arms=arms_of(problem, W, budgets, variants, lambda inner: algorithm_1.literal(inner, listing)),
+        gamma=min(1.0, np.sqrt(K / W * np.log(K / W) / ((np.e - 1) * K * H))),
+        carry=variants.queue == "carried",
+    )
+
+
+def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
+    K = problem.K
+    W = epoch(problem, factors.epoch * K ** (5 / 9))
+    J = last_arm(W)
+    budgets = [float(factors.budgets * K ** (1 / 3) * W ** (j / J - 1)) for j in range(J + 1)]
+    listing, theirs = algorithm_1.Variants(start=variants.start), chosen(algorithm_1.FACTORS, **vars(factors))
+    arms = arms_of(problem, W, budgets, variants, lambda inner: algorithm_1.scaled(inner, theirs, listing))
+    return Constants(
+        W=W,
+        budgets=budgets,
+        arms=arms,
+        gamma=min(1.0, factors.rate * usual_rate(len(arms), K / W)),
+        carry=variants.queue != "reset",
+    )
+
+
+def arms_of(
+    problem: Problem,
+    W: int,
+    budgets: list[float],
+    variants: Variants,
+    constants: Callable[[Problem], _triple_q.Constants],
+) -> list[_triple_q.Constants]:
     """Algorithm 1's constants for every candidate. Frames that no epoch has room for last as long as the epoch."""
-    within, chosen, listing = problem._replace(K=W), inner_factors(factors), inner.Variants()
+    within = problem._replace(K=W)
     if variants.arms == "frames":
-        arms = [inner.arm_of(within, max(1, W // part), 1.0, setting, chosen, listing) for part in LADDER]
+        as_if_1 = constants(within._replace(candidate_B=1.0))
+        arms = [as_if_1._replace(frame=max(1, W // part)) for part in LADDER]
     else:
-        arms = []
-        for B in budgets(problem, W, factors.budgets if setting == "scaled" else literal_scale(within)):
-            length = inner.frame_length(within, B, setting, chosen, listing)
-            arms.append(inner.arm_of(within, int(min(max(length, 1), W)), B, setting, chosen, listing))
+        arms = [constants(within._replace(candidate_B=B)) for B in budgets]
     on_eps = 20 / 8 if variants.epsilon == "proof" else 1.0
     on_btilde = (problem.K / W) ** -0.4 if variants.btilde == "K" else 1.0
     return [arm._replace(eps=on_eps * arm.eps, btilde=on_btilde * arm.btilde) for arm in arms]
 
 
-def budgets(problem: Problem, W: int, scale: float) -> list[float]:
-    """B_j = scale K^(1/3) W^(j/J - 1), j = 0..J"""
-    J = max(1, int(np.ceil(np.log(W))))
-    return [float(scale * problem.K ** (1 / 3) * W ** (j / J - 1)) for j in range(J + 1)]
-
-
-def literal_scale(within: Problem) -> float:
-    """Delta^(-3/2), Delta = (40 sqrt(S A H^6 iota^3) / delta)^2"""
-    return float((40 * np.sqrt(within.S * within.A * within.H**6 * iota(within) ** 3) / slater_gap(within)) ** -3)
+def learner(problem: Problem, constants: Constants, variants: Variants) -> BanditOverBandit:
+    W, arms = constants.W, constants.arms
+    inner = _triple_q.triple_q(problem._replace(K=W), arms, rule="full", carry=constants.carry)
+    return bandit_over_bandit(problem, inner, len(arms), W, constants.gamma, gain_rule(problem, W, variants))
 
 
 def gain_rule(problem: Problem, W: int, variants: Variants) -> GainRule:
     """The paper's, or the appendix's with xi = 2H/delta and eta = xi sqrt(W / (K H^2))."""
     if variants.gain == "printed":
         return GainRule(problem.K ** (-1 / 9), False)
-    xi = 2 * problem.H / slater_gap(problem)
+    xi = 2 * problem.H / problem.slater_gap
     return GainRule(xi, True, xi * np.sqrt(W / (problem.K * problem.H**2)))
-
-
-def slater_gap(problem: Problem) -> float:
-    if problem.delta <= 0:
-        raise ValueError(f"the best utility exceeds rho by {problem.delta:g}: a positive Slater gap is needed")
-    return problem.delta
-
-
-def inner_factors(factors: Factors) -> inner.Factors:
-    return inner.Factors(
-        **{f.name: getattr(factors, f.name) for f in fields(inner.Factors) if hasattr(factors, f.name)}
-    )

@@ -14,45 +14,31 @@ leaves more of the gains' differences. The bandit is in ``_bandit_over_bandit.py
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from nscmdp.algorithms import lsvi_primal_dual as inner
-from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit, GainRule, bandit_over_bandit
+from nscmdp.algorithms import _lsvi
+from nscmdp.algorithms import lsvi_primal_dual as algorithm_3
+from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit, GainRule, bandit_over_bandit, epoch, ladder
 from nscmdp.algorithms._exp3 import usual_rate
-from nscmdp.algorithms._lsvi import Arm, Printed
-from nscmdp.algorithms.double_restart_lsvi_primal_dual import epoch_of, frame_within, ladder, printed_rate
+from nscmdp.learner import Factor, chosen
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 4 with an outer dual: Dual Restart primal-dual LSVI"
-SETTINGS = ("literal", "scaled")
-RANGES = {  # where tuning looks, on a logarithmic scale
-    "beta": (1e-4, 0.1),
-    "ridge": (0.01, 1.0),
-    "alpha": (0.1, 10.0),
-    "eta": (0.1, 10.0),
-    "xi": (0.1, 1.0),
-    "epoch": (2.0, 20.0),
-    "rate": (0.3, 3.0),
-    "outer_xi": (0.1, 1.0),
-    "outer_eta": (0.1, 10.0),
+
+# ``scaled`` keeps the printed powers of K and W; the first five are Algorithm 3's, with its K := W.
+FACTORS = {
+    "beta": Factor(0.001, 1e-4, 0.1),  # beta = beta d H sqrt(log(2 log(A) d W H/p))
+    "ridge": Factor(0.1, 0.01, 1.0),  # lambda = ridge
+    "alpha": Factor(1.0, 0.1, 10.0),  # alpha = alpha log(A) W / (2 (1+xi+H))
+    "eta": Factor(1.0, 0.1, 10.0),  # eta = eta xi / sqrt(W H^2)
+    "xi": Factor(1.0, 0.1, 1.0),  # xi = xi 2H/delta
+    "epoch": Factor(6.0, 2.0, 20.0),  # W = epoch (d K / H)^(1/2)
+    "rate": Factor(1.0, 0.3, 3.0),  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
+    "outer_xi": Factor(0.2, 0.1, 1.0),  # outer xi = outer_xi 2H/delta
+    "outer_eta": Factor(1.0, 0.1, 10.0),  # outer eta = outer_eta (outer xi) sqrt(W / (K H^2))
 }
-
-
-@dataclass(frozen=True)
-class Factors:
-    """``scaled`` keeps the printed powers of K and W; the first five are Algorithm 3's, with its K := W."""
-
-    beta: float = 0.001  # beta = beta d H sqrt(log(2 log(A) d W H/p))
-    ridge: float = 0.1  # lambda = ridge
-    alpha: float = 1.0  # alpha = alpha log(A) W / (2 (1+xi+H))
-    eta: float = 1.0  # eta = eta xi / sqrt(W H^2)
-    xi: float = 1.0  # xi = xi 2H/delta
-    epoch: float = 6.0  # W = epoch (d K / H)^(1/2)
-    rate: float = 1.0  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
-    outer_xi: float = 0.2  # outer xi = outer_xi 2H/delta
-    outer_eta: float = 1.0  # outer eta = outer_eta (outer xi) sqrt(W / (K H^2))
 
 
 @dataclass(frozen=True)
@@ -63,19 +49,51 @@ class Variants:
     dual_by_realised_utility: bool = False  # the episode's utility, in place of its estimate, drives the inner Y
 
 
-LITERAL = Factors(beta=1.0, ridge=1.0, epoch=1.0, outer_xi=1.0)
+class Constants(NamedTuple):
+    W: int
+    arms: list[_lsvi.Constants]  # Algorithm 3's, for each D_j
+    gamma: float  # gamma_0
+    xi: float  # of the outer dual
+    eta: float  # of the outer dual
+    carry: bool  # the inner Y survives an epoch
 
 
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> BanditOverBandit:
-    K, H, scaled = problem.K, problem.H, setting == "scaled"
-    scale = factors if scaled else LITERAL
-    printed = Printed.of(problem)
-    W = epoch_of(problem, scale.epoch * np.sqrt(printed.d * K / H))
-    arms = [Arm(frame_within(W, np.round(D))) for D in ladder(W)]
-    carry = variants.dual == "carried" or (variants.dual == "own" and scaled)
-    chosen = inner.Factors(scale.beta, scale.ridge, scale.alpha, scale.eta, scale.xi)
-    instance = inner.with_arms(problem._replace(K=W), arms, chosen, variants.dual_by_realised_utility, carry)
-    xi = scale.outer_xi * printed.xi
-    rule = GainRule(xi, True, scale.outer_eta * xi * np.sqrt(W / (K * H**2)))
-    gamma = scale.rate * usual_rate(len(arms), K / W) if scaled else printed_rate(problem, W)
-    return bandit_over_bandit(problem, instance, len(arms), W, min(1.0, gamma), rule)
+def literal(problem: Problem, variants: Variants) -> Constants:
+    H, K = problem.H, problem.K
+    d, delta, _, _ = _lsvi.known(problem)
+    W, xi = epoch(problem, np.sqrt(d * K / H)), 2 * H / delta
+    within = problem._replace(K=W, candidate_B=1.0)
+    inner = algorithm_3.literal(within, algorithm_3.Variants())
+    return Constants(
+        W=W,
+        arms=[inner._replace(D=within.frame(np.round(D))) for D in ladder(W)],
+        gamma=min(1.0, np.sqrt(K / W * np.log(K / W) / ((np.e - 1) * K * H))),
+        xi=xi,
+        eta=xi * np.sqrt(W / (K * H**2)),
+        carry=variants.dual == "carried",
+    )
+
+
+def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
+    H, K = problem.H, problem.K
+    d, delta, _, _ = _lsvi.known(problem)
+    W = epoch(problem, factors.epoch * np.sqrt(d * K / H))
+    xi = factors.outer_xi * (2 * H / delta)
+    within = problem._replace(K=W, candidate_B=1.0)
+    inner = algorithm_3.scaled(within, chosen(algorithm_3.FACTORS, **vars(factors)), algorithm_3.Variants())
+    arms = [inner._replace(D=within.frame(np.round(D))) for D in ladder(W)]
+    return Constants(
+        W=W,
+        arms=arms,
+        gamma=min(1.0, factors.rate * usual_rate(len(arms), K / W)),
+        xi=xi,
+        eta=factors.outer_eta * xi * np.sqrt(W / (K * H**2)),
+        carry=variants.dual != "reset",
+    )
+
+
+def learner(problem: Problem, constants: Constants, variants: Variants) -> BanditOverBandit:
+    W, arms, rule = constants.W, constants.arms, GainRule(constants.xi, True, constants.eta)
+    realised, carry = variants.dual_by_realised_utility, constants.carry
+    inner = _lsvi.lsvi(problem._replace(K=W), arms, realised=realised, carry=carry)
+    return bandit_over_bandit(problem, inner, len(arms), W, constants.gamma, rule)

@@ -8,32 +8,38 @@ of the same value, one with the highest utility is played.
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp.algorithms import nonstationary_triple_q
+from nscmdp.algorithms import _triple_q
+from nscmdp.algorithms import nonstationary_triple_q as algorithm_1
 from nscmdp.cmdp import Array
 from nscmdp.kernels.induction import DriftArrays, Model, drift_of, empty_model, greedy, mix
 from nscmdp.kernels.jit import jit
-from nscmdp.learner import act, begin_episode, certain_action, dual, end_of_episode, learn, operation
+from nscmdp.learner import (
+    Factor,
+    act,
+    begin_episode,
+    certain_action,
+    chosen,
+    dual,
+    end_of_episode,
+    learn,
+    operation,
+    scalars,
+)
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1's queue with the exact model (control)"
-SETTINGS = ("literal", "authors", "scaled")
-RANGES = {"epsilon": (0.03, 30.0), "eta": (0.01, 300.0), "frame": (0.1, 30.0)}  # where tuning looks, logarithmic
 
-EPISODE, Z, CBAR = 0, 1, 2  # slots of the memory
-
-
-@dataclass(frozen=True)
-class Factors:
-    """Those of Algorithm 1's that concern the queue."""
-
-    epsilon: float = 4.0  # eps = epsilon B^(1/3) K^-0.2
-    eta: float = 0.5  # eta = eta K^0.2 B^(1/3)
-    frame: float = 4.0  # L = frame K^0.6 B^(-2/3)
+# Those of Algorithm 1's that concern the queue.
+FACTORS = {
+    "epsilon": Factor(4.0, 0.03, 30.0),  # eps = epsilon B^(1/3) K^-0.2
+    "eta": Factor(0.5, 0.01, 300.0),  # eta = eta K^0.2 B^(1/3)
+    "frame": Factor(4.0, 0.1, 30.0),  # L = frame K^0.6 B^(-2/3)
+}
 
 
 @dataclass(frozen=True)
@@ -45,42 +51,65 @@ class Variants:
     queue: Literal["carried", "reset"] = "carried"  # Z over frames
 
 
+class Constants(NamedTuple):
+    frame: int  # L
+    eta: float
+    eps: float
+
+
+def literal(problem: Problem, variants: Variants) -> Constants:
+    theirs = algorithm_1.literal(problem, listing(variants))
+    return Constants(frame=theirs.frame, eta=theirs.eta, eps=theirs.eps)
+
+
+def authors(problem: Problem, variants: Variants) -> Constants:
+    theirs = algorithm_1.authors(problem, listing(variants))
+    return Constants(frame=theirs.frame, eta=theirs.eta, eps=theirs.eps)
+
+
+def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
+    theirs = algorithm_1.scaled(problem, chosen(algorithm_1.FACTORS, **vars(factors)), listing(variants))
+    return Constants(frame=theirs.frame, eta=theirs.eta, eps=theirs.eps)
+
+
+def listing(variants: Variants) -> algorithm_1.Variants:
+    return algorithm_1.Variants(frame=variants.frame, eta=variants.eta)
+
+
 class ExactModelQueue(NamedTuple):
     drift: DriftArrays
     model: Model
     choice: NDArray[np.int32]  # (H, S): this episode's policy
     values: Array  # (2, S, 2): its V and W, at h = 1 in the first of the two
-    memory: Array  # episodes so far, Z, Cbar
+    now: Array  # scalars: episodes so far, Z, Cbar
     frame: int
     eta: float
     target: float  # rho + eps
     forget: bool
 
 
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> ExactModelQueue:
-    theirs = nonstationary_triple_q.Factors(epsilon=factors.epsilon, eta=factors.eta, frame=factors.frame)
-    chosen = nonstationary_triple_q.Variants(frame=variants.frame, eta=variants.eta)
-    queue = nonstationary_triple_q.learner(problem, setting, theirs, chosen)
+def learner(problem: Problem, constants: Constants, variants: Variants) -> ExactModelQueue:
+    _triple_q.check_eta(constants.eta)
     env = problem.env
     return ExactModelQueue(
-        drift_of(env),
-        empty_model(env),
-        np.zeros((env.H, env.S), np.int32),
-        np.zeros((2, env.S, 2)),
-        np.zeros(3),
-        queue.frame,
-        queue.eta,
-        queue.target,
-        variants.queue == "reset",
+        drift=drift_of(env),
+        model=empty_model(env),
+        choice=np.zeros((env.H, env.S), np.int32),
+        values=np.zeros((2, env.S, 2)),
+        now=scalars(episode=0, Z=0.0, Cbar=0.0),
+        frame=constants.frame,
+        eta=constants.eta,
+        target=problem.rho + constants.eps,
+        forget=variants.queue == "reset",
     )
 
 
 @jit
 def plan(learner):
-    memory = learner.memory
-    memory[EPISODE] += 1.0
-    mix(learner.drift, int(memory[EPISODE]), learner.model)
-    greedy(learner.model, 1.0, memory[Z] / learner.eta, learner.choice, learner.values)
+    now = learner.now[0]
+    now.episode += 1
+    mix(learner.drift, now.episode, learner.model)
+    greedy(learner.model, 1.0, now.Z / learner.eta, learner.choice, learner.values)
 
 
 @operation(begin_episode, ExactModelQueue)
@@ -96,16 +125,16 @@ def _(learner, h, x, u):
 @operation(learn, ExactModelQueue)
 def _(learner, h, x, a, r, g, y):
     if h == 0:
-        learner.memory[CBAR] += learner.values[0, x, 1]
+        learner.now[0].Cbar += learner.values[0, x, 1]
 
 
 @operation(end_of_episode, ExactModelQueue)
 def _(learner):
-    memory = learner.memory
-    if int(memory[EPISODE]) % learner.frame == 0:
-        z = 0.0 if learner.forget else memory[Z]
-        memory[Z] = max(0.0, z + learner.target - memory[CBAR] / learner.frame)
-        memory[CBAR] = 0.0
+    now = learner.now[0]
+    if now.episode % learner.frame == 0:
+        # Z <- (Z + rho + eps - Cbar/L)^+
+        now.Z = max(0.0, (0.0 if learner.forget else now.Z) + learner.target - now.Cbar / learner.frame)
+        now.Cbar = 0.0
 
 
 @operation(certain_action, ExactModelQueue)
@@ -115,4 +144,4 @@ def _(learner, h, x, probabilities):
 
 @operation(dual, ExactModelQueue)
 def _(learner):
-    return learner.memory[Z] / learner.eta
+    return learner.now[0].Z / learner.eta

@@ -11,33 +11,27 @@ the estimate V_g that drives Y is optimistic, so Y rises late: ``dual_by_realise
 """
 
 from dataclasses import dataclass
+from typing import Any
 
-from nscmdp.algorithms._lsvi import LSVI, Arm, CountingLSVI, Printed, assumed_B, lsvi
+import numpy as np
+
+from nscmdp.algorithms._lsvi import LSVI, Constants, CountingLSVI, budget_in, known, lsvi
+from nscmdp.learner import Factor
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 3: primal-dual LSVI with restarts"
-SETTINGS = ("literal", "scaled")
-RANGES = {  # where tuning looks, on a logarithmic scale
-    "beta": (1e-4, 0.1),
-    "ridge": (0.01, 1.0),
-    "alpha": (0.1, 10.0),
-    "eta": (0.1, 10.0),
-    "xi": (0.1, 1.0),
-    "frame": (1.0, 300.0),
+
+# ``scaled`` multiplies the printed constants by these; only the ridge is given as it is.
+FACTORS = {
+    "beta": Factor(0.001, 1e-4, 0.1),  # beta = beta d H sqrt(log(2 log(A) d T/p))
+    "ridge": Factor(0.1, 0.01, 1.0),  # lambda = ridge
+    "alpha": Factor(1.0, 0.1, 10.0),  # alpha = alpha log(A) K / (2 (1+xi+H))
+    "eta": Factor(1.0, 0.1, 10.0),  # eta = eta xi / sqrt(K H^2)
+    "xi": Factor(1.0, 0.1, 1.0),  # xi = xi 2H/delta
+    "frame": Factor(80.0, 1.0, 300.0),  # D = frame sqrt(d K / (B H))
+    # of the variant tightening: eps = min(epsilon 2(1+xi)/xi d^1.25 B^.25 H^2.25 K^-.25, delta/2)
+    "epsilon": Factor(1.0),
 }
-
-
-@dataclass(frozen=True)
-class Factors:
-    """``scaled`` multiplies the printed constants by these; only the ridge is given as it is."""
-
-    beta: float = 0.001  # beta = beta d H sqrt(log(2 log(A) d T/p))
-    ridge: float = 0.1  # lambda = ridge
-    alpha: float = 1.0  # alpha = alpha log(A) K / (2 (1+xi+H))
-    eta: float = 1.0  # eta = eta xi / sqrt(K H^2)
-    xi: float = 1.0  # xi = xi 2H/delta
-    frame: float = 80.0  # D = frame sqrt(d K / (B H))
-    epsilon: float = 1.0  # of the variant tightening: eps = min(epsilon 2(1+xi)/xi d^1.25 B^.25 H^2.25 K^-.25, delta/2)
 
 
 @dataclass(frozen=True)
@@ -49,31 +43,36 @@ class Variants:
     dual_by_realised_utility: bool = False  # the episode's utility, in place of its estimate, drives Y
 
 
-LITERAL = Factors(beta=1.0, ridge=1.0, frame=1.0)
-
-
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> LSVI | CountingLSVI:
-    scale = factors if setting == "scaled" else LITERAL
-    printed = Printed.of(problem, scale.xi)
-    frame = problem.frame(scale.frame * printed.frame(assumed_B(problem, frame=True))) if variants.restart else 0
-    eps = min(scale.epsilon * printed.tightening(assumed_B(problem)), printed.delta / 2)
-    arm = Arm(frame, eps if variants.tightening else 0.0)
-    return with_arms(problem, [arm], scale, variants.dual_by_realised_utility)
-
-
-def with_arms(
-    problem: Problem, arms: list[Arm], scale: Factors, realised: bool, carry: bool = False
-) -> LSVI | CountingLSVI:
-    """The learner that begins with the first of some sets of constants; ``carry``: Y survives its restarts."""
-    printed = Printed.of(problem, scale.xi)
-    return lsvi(
-        problem,
-        arms=arms,
-        alpha=scale.alpha * printed.alpha,
-        beta=scale.beta * printed.beta,
-        eta=scale.eta * printed.eta,
-        xi=printed.xi,
-        ridge=scale.ridge,
-        realised=realised,
-        carry=carry,
+def literal(problem: Problem, variants: Variants) -> Constants:
+    H, K, B = problem.H, problem.K, budget_in(problem)
+    d, delta, log_A, p = known(problem)
+    xi = 2 * H / delta
+    return Constants(
+        D=problem.frame(np.sqrt(d * K / (B.frame * H))) if variants.restart else 0,
+        xi=xi,
+        alpha=log_A * K / (2 * (1 + xi + H)),
+        eta=xi / np.sqrt(K * H**2),
+        beta=d * H * np.sqrt(np.log(2 * log_A * d * K * H / p)),
+        ridge=1.0,
+        eps=variants.tightening * min(2 * (1 + xi) / xi * d**1.25 * B.rest**0.25 * H**2.25 * K**-0.25, delta / 2),
     )
+
+
+def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
+    H, K, B = problem.H, problem.K, budget_in(problem)
+    d, delta, log_A, p = known(problem)
+    xi = factors.xi * 2 * H / delta
+    printed_eps = 2 * (1 + xi) / xi * d**1.25 * B.rest**0.25 * H**2.25 * K**-0.25
+    return Constants(
+        D=problem.frame(factors.frame * np.sqrt(d * K / (B.frame * H))) if variants.restart else 0,
+        xi=xi,
+        alpha=factors.alpha * (log_A * K / (2 * (1 + xi + H))),
+        eta=factors.eta * (xi / np.sqrt(K * H**2)),
+        beta=factors.beta * (d * H * np.sqrt(np.log(2 * log_A * d * K * H / p))),
+        ridge=factors.ridge,
+        eps=variants.tightening * min(factors.epsilon * printed_eps, delta / 2),
+    )
+
+
+def learner(problem: Problem, constants: Constants, variants: Variants) -> LSVI | CountingLSVI:
+    return lsvi(problem, [constants], realised=variants.dual_by_realised_utility)

@@ -17,47 +17,26 @@ choices it is Triple-Q.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from nscmdp.algorithms._triple_q import (
-    Arm,
-    Notebook,
-    TripleQ,
-    frame_range,
-    hoeffding,
-    iota,
-    optimistic,
-    remaining,
-    triple_q,
-    visits,
-)
+from nscmdp.algorithms._triple_q import Constants, TripleQ, frame_range, iota_of, optimistic, remaining, triple_q
+from nscmdp.learner import Factor
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1: Non-stationary Triple-Q"
-SETTINGS = ("literal", "authors", "scaled")
-RANGES = {  # where tuning looks, on a logarithmic scale, at B = 1
-    "bonus": (1e-4, 0.1),
-    "btilde": (1e-4, 1.0),
-    "epsilon": (0.03, 30.0),
-    "eta": (0.01, 300.0),
-    "frame": (0.1, 30.0),
-    "initial": (1.0, 4.0),
+
+# ``scaled`` keeps the printed powers of K and B and replaces every other constant by one of these. Ranges: at B = 1.
+FACTORS = {
+    "bonus": Factor(0.0013, 1e-4, 0.1),  # b_t = bonus H sqrt((chi+1)/(chi+t))
+    "btilde": Factor(0.0, 1e-4, 1.0),  # b~ = btilde B^(1/3) K^-0.4
+    "epsilon": Factor(4.0, 0.03, 30.0),  # eps = epsilon B^(1/3) K^-0.2
+    "eta": Factor(0.5, 0.01, 300.0),  # eta = eta K^0.2 B^(1/3)
+    "frame": Factor(4.0, 0.1, 30.0),  # L = frame K^0.6 B^(-2/3)
+    "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
+    "bump": Factor(0.01),  # Q + bump H / eta at a frame's end, for the variant reset = "bump" alone
 }
-
-
-@dataclass(frozen=True)
-class Factors:
-    """``scaled`` keeps the printed powers of K and B and replaces every other constant by one of these."""
-
-    bonus: float = 0.0013  # b_t = bonus H sqrt((chi+1)/(chi+t))
-    btilde: float = 0.0  # b~ = btilde B^(1/3) K^-0.4
-    epsilon: float = 4.0  # eps = epsilon B^(1/3) K^-0.2
-    eta: float = 0.5  # eta = eta K^0.2 B^(1/3)
-    frame: float = 4.0  # L = frame K^0.6 B^(-2/3)
-    initial: float = 4.0  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
-    bump: float = 0.01  # Q + bump H / eta at a frame's end, for the variant reset = "bump" alone
 
 
 @dataclass(frozen=True)
@@ -78,84 +57,97 @@ class Variants:
     start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
 
 
+class Budget(NamedTuple):
+    """B as it enters each constant, by the variants."""
+
+    frame: float
+    eta: float
+    eps: float
+    btilde: float
+
+
+def budget_in(problem: Problem, variants: Variants) -> Budget:
+    return Budget(
+        frame=problem.frame_B if variants.frame == "own" else 1.0,
+        eta=problem.B if variants.eta == "own" else 1.0,
+        eps=problem.B if variants.epsilon == "own" else 1.0,
+        btilde=0.0 if variants.no_btilde else problem.B,
+    )
+
+
+def literal(problem: Problem, variants: Variants) -> Constants:
+    S, A, H, K = problem[:4]
+    B, iota, chi = budget_in(problem, variants), iota_of(problem), K**0.2
+    eta = K**0.2 * B.eta ** (1 / 3)
+    return Constants(
+        frame=problem.frame(K**0.6 / B.frame ** (2 / 3)),
+        chi=K**0.2,
+        eta=eta,
+        eps=8 * np.sqrt(S * A * H**6 * iota**3) * B.eps ** (1 / 3) / K**0.2,
+        btilde=B.btilde ** (1 / 3) * K**-0.4,
+        bonus=lambda t: np.sqrt(H**2 * iota * (chi + 1) / (chi + t)) / 4,
+        initial_q=np.full(H, float(H)),
+        initial_c=np.full(H, float(H)),
+        bump=2 * H**3 * np.sqrt(iota) / eta,
+    )
+
+
+def authors(problem: Problem, variants: Variants) -> Constants:
+    """Their notebook (see ``triple_q.py``) is stationary: B enters L and eta as in the listing; eps does not know it.
+
+    b~ is left out. The share of exploration runs on over frames.
+    """
+    S, A, H, K = problem[:4]
+    B = budget_in(problem, variants)
+    return Constants(
+        frame=problem.frame(K**0.6 / B.frame ** (2 / 3)),
+        chi=K**0.2,
+        eta=1e-2 * K**0.2 * np.sqrt(S * A * H**4) * B.eta ** (1 / 3),
+        eps=0.5,
+        bonus=lambda t: 0.002 * np.sqrt(np.log(K) / t),
+        initial_q=np.full(H, 8 * H / 25),
+        initial_c=np.full(H, float(H)),
+        bump=0.03,
+        cap_q=float(np.nextafter(850 / 800, 2)),
+        cap_c=float(np.nextafter(1, 2)),
+        keep_c=True,
+        explore=(1.0, 0.95, 20, 0.03),
+    )
+
+
+def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
+    H, K, B, chi = problem.H, problem.K, budget_in(problem, variants), problem.K**0.2
+    eta = factors.eta * K**0.2 * B.eta ** (1 / 3)
+    return Constants(
+        frame=problem.frame(factors.frame * K**0.6 / B.frame ** (2 / 3)),
+        chi=K**0.2,
+        eta=eta,
+        eps=factors.epsilon * B.eps ** (1 / 3) / K**0.2,
+        btilde=factors.btilde * (B.btilde ** (1 / 3) * K**-0.4),
+        bonus=lambda t: factors.bonus * H * np.sqrt((chi + 1) / (chi + t)),
+        initial_q=optimistic(problem, factors.initial, variants.start),
+        initial_c=remaining(H),
+        bump=factors.bump * H / eta,
+    )
+
+
 def ranges(problem: Problem, frames: float) -> dict[str, tuple[float, float]]:
     """Where tuning looks: the same frames, eta and eps as for Triple-Q, whatever B is."""
     on_B = problem.B ** (1 / 3)
-    scaled = {name: (RANGES[name][0] / on_B, RANGES[name][1] / on_B) for name in ("epsilon", "eta")}
-    return RANGES | scaled | {"frame": frame_range(problem, frames, problem.K**0.6 / problem.frame_B ** (2 / 3))}
+    return {
+        "epsilon": (0.03 / on_B, 30.0 / on_B),
+        "eta": (0.01 / on_B, 300.0 / on_B),
+        "frame": frame_range(problem, frames, problem.K**0.6 / problem.frame_B ** (2 / 3)),
+    }
 
 
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> TripleQ:
-    frame = problem.frame(frame_length(problem, problem.frame_B, setting, factors, variants))
-    arm = arm_of(problem, frame, problem.B, setting, factors, variants)
-    return with_arms(problem, [arm], setting, factors, variants)
-
-
-def frame_length(problem: Problem, B: float, setting: str, factors: Factors, variants: Variants) -> float:
-    """K^alpha / B^c, before it is made to fit."""
-    known = B if variants.frame == "own" else 1.0
-    return (factors.frame if setting == "scaled" else 1.0) * problem.K**0.6 / known ** (2 / 3)
-
-
-def arm_of(problem: Problem, frame: int, B: float, setting: str, factors: Factors, variants: Variants) -> Arm:
-    """The constants that a budget B decides."""
-    K = problem.K
-    on_eta = (B if variants.eta == "own" else 1.0) ** (1 / 3)
-    on_eps = (B if variants.epsilon == "own" else 1.0) ** (1 / 3)
-    btilde = 0.0 if variants.no_btilde else B ** (1 / 3) * K**-0.4
-    if setting == "literal":
-        eps = 8 * np.sqrt(problem.S * problem.A * problem.H**6 * iota(problem) ** 3) * on_eps / K**0.2
-        return Arm(frame, K**0.2 * on_eta, eps, btilde)
-    if setting == "authors":
-        # The notebook is stationary: B enters frame and eta as in the listing, eps does not know it, b~ is left out.
-        notebook = Notebook.of(problem)
-        return Arm(frame, notebook.eta * on_eta, notebook.eps)
-    return Arm(frame, factors.eta * K**0.2 * on_eta, factors.epsilon * on_eps / K**0.2, factors.btilde * btilde)
-
-
-def with_arms(
-    problem: Problem, arms: list[Arm], setting: str, factors: Factors, variants: Variants, carry: bool = False
-) -> TripleQ:
-    """The learner that begins with the first of some sets of constants; ``carry``: Z survives its restarts."""
-    H, chi = problem.H, problem.K**0.2
-    longest, eta = max(arm.frame for arm in arms), arms[0].eta
-    cap_q, cap_c, keep_c, explore = 1.0, 1.0, False, (0.0, 1.0, 1, 0.0)
-    if setting == "literal":
-        bonus = hoeffding(problem, chi, longest)
-        initial_q = initial_c = np.full(H, float(H))
-        bump = 2 * H**3 * np.sqrt(iota(problem)) / eta
-    elif setting == "authors":
-        notebook = Notebook.of(problem)
-        bonus = notebook.bonus_at(problem, longest)
-        initial_q, initial_c = np.full(H, notebook.initial_q), np.full(H, float(H))
-        bump, cap_q, cap_c, keep_c = (
-            notebook.bump,
-            float(np.nextafter(notebook.cap_q, 2)),
-            float(np.nextafter(1, 2)),
-            True,
-        )
-        explore = notebook.explore  # which runs on over frames
-    else:
-        bonus = factors.bonus * H * np.sqrt((chi + 1) / (chi + visits(longest)))
-        initial_q, initial_c = optimistic(problem, factors.initial, variants.start), remaining(H)
-        bump = factors.bump * H / eta
+def learner(problem: Problem, constants: Constants, variants: Variants) -> TripleQ:
     return triple_q(
         problem,
-        chi=chi,
-        arms=arms,
-        bonus_q=bonus,
-        bonus_c=bonus,
-        initial_q=initial_q,
-        initial_c=initial_c,
+        [constants],
         rule=variants.reset,
-        bump=bump,
-        cap_q=cap_q,
-        cap_c=cap_c,
-        keep_c=keep_c,
         before=variants.cbar == "before",
         forget=variants.queue == "reset",
-        carry=carry,
         taken=variants.backup == "taken",
         kept=variants.values == "kept",
-        explore=explore,
     )

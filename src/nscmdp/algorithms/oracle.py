@@ -6,30 +6,17 @@ played step by step the mixture is the Markov policy with the same occupancy mea
     pi_h(a|x) = sum_i share_i q^i_h(x) 1{a = a^i_h(x)} / sum_i share_i q^i_h(x),    q^i_h(x): policy i is at x at h.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from nscmdp.cmdp import Array
 from nscmdp.kernels.induction import DriftArrays, Model, drift_of, empty_model, mix
-from nscmdp.learner import act, begin_episode, certain_action, operation
+from nscmdp.learner import act, begin_episode, certain_action, operation, scalars
 from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
 TITLE = "oracle"
-SETTINGS = ("literal",)
-RANGES: dict[str, tuple[float, float]] = {}
-
-
-@dataclass(frozen=True)
-class Factors:
-    pass
-
-
-@dataclass(frozen=True)
-class Variants:
-    pass
 
 
 class Oracle(NamedTuple):
@@ -38,31 +25,32 @@ class Oracle(NamedTuple):
     mixture: Mixture
     rising: Array  # (H, S): probability of following the policy of higher utility at x
     occupancy: Array  # (2, 2, S): of both policies at two consecutive steps
-    clock: Array  # (2,): the episode, and whether the mixture solves the one before
+    now: Array  # scalars: the episode, and whether the mixture solves the one before (1 or 0)
     rho: float
 
 
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> Oracle:
+def learner(problem: Problem) -> Oracle:
     env = problem.env
     return Oracle(
-        drift_of(env),
-        empty_model(env),
-        mixture(env.H, env.S),
-        np.zeros((env.H, env.S)),
-        np.zeros((2, 2, env.S)),
-        np.zeros(2),
-        env.rho,
+        drift=drift_of(env),
+        model=empty_model(env),
+        mixture=mixture(env.H, env.S),
+        rising=np.zeros((env.H, env.S)),
+        occupancy=np.zeros((2, 2, env.S)),
+        now=scalars(episode=0, warm=0),
+        rho=env.rho,
     )
 
 
 @operation(begin_episode, Oracle)
 def _(learner, u):
-    learner.clock[0] += 1.0
-    mix(learner.drift, int(learner.clock[0]), learner.model)
-    value, _, multiplier, share, _ = solve(learner.model, learner.rho, learner.mixture, learner.clock[1] > 0.0)
+    now = learner.now[0]
+    now.episode += 1
+    mix(learner.drift, now.episode, learner.model)
+    value, _, multiplier, share, _ = solve(learner.model, learner.rho, learner.mixture, now.warm > 0)
     if np.isnan(value):
         raise ValueError("the oracle met an episode in which no policy keeps the constraint")
-    learner.clock[1] = 1.0 if multiplier > 0.0 else 0.0
+    now.warm = 1 if multiplier > 0.0 else 0
     share_by_state(learner.model, learner.mixture, share, learner.occupancy, learner.rising)
 
 

@@ -17,49 +17,69 @@ V^0 = 0, and V_g^{k-1} survives a restart of the policy. It keeps the counts n(h
 paper's learners keep H S A, and walks all successors seen so far in every episode.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import inlined, jit
-from nscmdp.learner import act, begin_episode, dual, end_of_episode, learn, operation, policy
+from nscmdp.learner import Factor, act, begin_episode, dual, end_of_episode, learn, operation, policy, scalars
 from nscmdp.problem import Problem
 
 TITLE = "PROPD-PPO (model-based, reconstructed)"
-SETTINGS = ("literal", "scaled")
-RANGES = {  # where tuning looks, on a logarithmic scale
-    "alpha": (1.0, 1000.0),
-    "beta": (1e-4, 0.1),
-    "window": (0.1, 10.0),
-    "restart": (0.1, 10.0),
-    "eta": (0.1, 10.0),
-    "most": (0.1, 1.0),
+
+# ``scaled`` keeps the formulas and multiplies each by one of these.
+FACTORS = {
+    "alpha": Factor(30.0, 1.0, 1000.0),  # alpha K^-1/2 B^(1/3) / H
+    "beta": Factor(0.005, 1e-4, 0.1),  # beta H sqrt(S log(S A T/p))
+    "window": Factor(1.0, 0.1, 10.0),  # W = window S^(2/3) A^(1/3) (K/B)^(2/3)
+    "restart": Factor(1.0, 0.1, 10.0),  # L = restart K^(3/4) B^(-2/3)
+    "eta": Factor(1.0, 0.1, 10.0),  # eta K^-1/2
+    "most": Factor(1.0, 0.1, 1.0),  # chi = most 2H/delta
+    "regularization": Factor(0.0),  # xi = regularization K^-1/2
 }
 CONFIDENCE = 0.05  # p
 RIDGE = 1.0  # what is added to every count
 
-EPISODE, Y, START = 0, 1, 2  # slots of the memory
+
+class Constants(NamedTuple):
+    alpha: float
+    beta: float
+    eta: float
+    shrink: float  # 1 - eta xi
+    chi: float
+    W: int
+    L: int
 
 
-@dataclass(frozen=True)
-class Factors:
-    """``scaled`` keeps the formulas and multiplies each by one of these."""
+def literal(problem: Problem) -> Constants:
+    S, A, H, K = problem[:4]
+    B, frame_B, delta = problem.B, problem.frame_B, problem.slater_gap
+    return Constants(
+        alpha=K**-0.5 * B ** (1 / 3) / H,
+        beta=H * np.sqrt(S * np.log(S * A * K * H / CONFIDENCE)),
+        eta=K**-0.5,
+        shrink=1.0,
+        chi=2 * H / delta,
+        W=problem.frame(S ** (2 / 3) * A ** (1 / 3) * (K / frame_B) ** (2 / 3)),
+        L=problem.frame(K**0.75 / frame_B ** (2 / 3)),
+    )
 
-    alpha: float = 30.0  # alpha K^-1/2 B^(1/3) / H
-    beta: float = 0.005  # beta H sqrt(S log(S A T/p))
-    window: float = 1.0  # W = window S^(2/3) A^(1/3) (K/B)^(2/3)
-    restart: float = 1.0  # L = restart K^(3/4) B^(-2/3)
-    eta: float = 1.0  # eta K^-1/2
-    most: float = 1.0  # chi = most 2H/delta
-    regularization: float = 0.0  # xi = regularization K^-1/2
 
-
-@dataclass(frozen=True)
-class Variants:
-    pass
+def scaled(problem: Problem, factors: Any) -> Constants:
+    S, A, H, K = problem[:4]
+    B, frame_B, delta = problem.B, problem.frame_B, problem.slater_gap
+    eta = factors.eta * K**-0.5
+    return Constants(
+        alpha=factors.alpha * K**-0.5 * B ** (1 / 3) / H,
+        beta=factors.beta * H * np.sqrt(S * np.log(S * A * K * H / CONFIDENCE)),
+        eta=eta,
+        shrink=1.0 - eta * factors.regularization * K**-0.5,
+        chi=factors.most * 2 * H / delta,
+        W=problem.frame(factors.window * S ** (2 / 3) * A ** (1 / 3) * (K / frame_B) ** (2 / 3)),
+        L=problem.frame(factors.restart * K**0.75 / frame_B ** (2 / 3)),
+    )
 
 
 class Propd(NamedTuple):
@@ -71,7 +91,7 @@ class Propd(NamedTuple):
     chance: Array  # (H, S, A): pi
     q: Array  # (H, S, A, 2): Q_r and Q_g
     v: Array  # (H+1, S, 2): V_r and V_g
-    memory: Array  # episodes so far, Y, the first state of the episode
+    now: Array  # scalars: episodes so far, Y, the first state of the episode
     alpha: float
     beta: float
     eta: float
@@ -82,37 +102,33 @@ class Propd(NamedTuple):
     rho: float
 
 
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> Propd:
-    H, S, A, K, B = problem.H, problem.S, problem.A, problem.K, problem.B
-    f = factors if setting == "scaled" else Factors(alpha=1.0, beta=1.0)
-    if problem.delta <= 0:
-        raise ValueError(f"the best utility exceeds rho by {problem.delta:g}: a positive Slater gap is needed")
-    eta = f.eta * K**-0.5
+def learner(problem: Problem, constants: Constants) -> Propd:
+    S, A, H, _ = problem[:4]
     return Propd(
-        np.zeros((H, S, A, S)),
-        np.zeros((H, S, A, S), np.int32),
-        np.zeros((H, S, A), np.int64),
-        np.zeros((H, S, A, 2)),
-        np.zeros((H, S, A)),
-        np.full((H, S, A), 1 / A),
-        np.zeros((H, S, A, 2)),
-        np.zeros((H + 1, S, 2)),
-        np.zeros(3),
-        f.alpha * K**-0.5 * B ** (1 / 3) / H,
-        f.beta * H * np.sqrt(S * np.log(S * A * K * H / CONFIDENCE)),
-        eta,
-        1.0 - eta * f.regularization * K**-0.5,
-        f.most * 2 * H / problem.delta,
-        problem.frame(f.window * S ** (2 / 3) * A ** (1 / 3) * (K / problem.frame_B) ** (2 / 3)),
-        problem.frame(f.restart * K**0.75 / problem.frame_B ** (2 / 3)),
-        problem.rho,
+        visits=np.zeros((H, S, A, S)),
+        seen=np.zeros((H, S, A, S), np.int32),
+        known=np.zeros((H, S, A), np.int64),
+        paid=np.zeros((H, S, A, 2)),
+        preference=np.zeros((H, S, A)),
+        chance=np.full((H, S, A), 1 / A),
+        q=np.zeros((H, S, A, 2)),
+        v=np.zeros((H + 1, S, 2)),
+        now=scalars(episode=0, Y=0.0, start=0),
+        alpha=constants.alpha,
+        beta=constants.beta,
+        eta=constants.eta,
+        shrink=constants.shrink,
+        most=constants.chi,
+        window=constants.W,
+        restart=constants.L,
+        rho=problem.rho,
     )
 
 
 @jit
 def begin(learner):
     """Restart the policy and the window where they are due, then improve the policy."""
-    k = int(learner.memory[EPISODE])
+    k = learner.now[0].episode
     if k % learner.window == 0:
         learner.known[:] = 0
         learner.paid[:] = 0.0
@@ -134,7 +150,7 @@ def improve(learner, h, x):
     logs, chance = learner.preference[h, x], learner.chance[h, x]
     largest, total = -np.inf, 0.0
     for a in range(len(logs)):
-        logs[a] += learner.alpha * (learner.q[h, x, a, 0] + learner.memory[Y] * learner.q[h, x, a, 1])
+        logs[a] += learner.alpha * (learner.q[h, x, a, 0] + learner.now[0].Y * learner.q[h, x, a, 1])
         largest = max(largest, logs[a])
     for a in range(len(logs)):
         chance[a] = np.exp(logs[a] - largest)
@@ -160,9 +176,11 @@ def record(learner, h, x, a, r, g, y):
 @jit
 def finish(learner):
     """The dual step with the evaluation of before, then the evaluation of this episode's policy."""
-    step = learner.eta * (learner.rho - learner.v[0, int(learner.memory[START]), 1])
-    learner.memory[Y] = min(max(learner.shrink * learner.memory[Y] + step, 0.0), learner.most)
-    learner.memory[EPISODE] += 1.0
+    now = learner.now[0]
+    # Y <- clip_[0,chi]( (1 - eta xi) Y + eta (rho - V_g) )
+    step = learner.eta * (learner.rho - learner.v[0, now.start, 1])
+    now.Y = min(max(learner.shrink * now.Y + step, 0.0), learner.most)
+    now.episode += 1
     horizon, states, actions = learner.chance.shape
     for h in range(horizon - 1, -1, -1):
         for x in range(states):
@@ -202,7 +220,7 @@ def _(learner, u):
 @operation(act, Propd)
 def _(learner, h, x, u):
     if h == 0:
-        learner.memory[START] = x
+        learner.now[0].start = x
     action, below = 0, learner.chance[h, x, 0]
     while action + 1 < learner.chance.shape[2] and u >= below:
         action += 1
@@ -228,4 +246,4 @@ def _(learner, h, x, probabilities):
 
 @operation(dual, Propd)
 def _(learner):
-    return learner.memory[Y]
+    return learner.now[0].Y

@@ -22,38 +22,43 @@ over the stage's n. V_ref_h = H-h+1 at first; V_ref_h(x) <- V_h(x) once, at the 
 Variant: a fixed multiplier lambda. The learner is paid (r + lambda g)/(1 + lambda): a Lagrangian without a dual.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp import budget
+from nscmdp.algorithms._greedy import greedy, tied
 from nscmdp.algorithms._triple_q import frame_range, optimistic, remaining
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
-from nscmdp.learner import act_and_estimate, certain_action, end_of_episode, learn_from_estimate, operation
+from nscmdp.learner import (
+    Factor,
+    act_and_estimate,
+    certain_action,
+    end_of_episode,
+    learn_from_estimate,
+    operation,
+    scalars,
+)
 from nscmdp.problem import Problem
 
 TITLE = "RestartQ-UCB (no constraint)"
-SETTINGS = ("literal", "authors", "scaled")
-RANGES = {"bonus": (1e-4, 1.0), "frame": (0.1, 10.0), "initial": (1.0, 4.0)}  # where tuning looks, logarithmic
 CONSTRAINED = False
+
+# ``scaled`` keeps the formula of D and replaces the bonus.
+FACTORS = {
+    "bonus": Factor(0.01, 1e-4, 1.0),  # bonus H / sqrt(n)
+    "frame": Factor(1.0, 0.1, 10.0),  # epochs of frame K/D episodes
+    "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h along the path, at most H-h+1
+    "reference": Factor(50.0),  # N0 = reference H, for the Freedman bonus alone
+}
 CONFIDENCE = 0.05  # p
 
 Q, N, STAGE_N, STAGE_SUM = 0, 1, 2, 3  # rows of the table of one (h,x)
 REF, REF2, STAGE_R, STAGE_ADV, STAGE_ADV2 = 0, 1, 2, 3, 4  # and of its table of advantages
-EPISODE, BASE = 0, 1  # slots of the clock
-
-
-@dataclass(frozen=True)
-class Factors:
-    """``scaled`` keeps the formula of D and replaces the bonus."""
-
-    bonus: float = 0.01  # bonus H / sqrt(n)
-    frame: float = 1.0  # epochs of frame K/D episodes
-    initial: float = 4.0  # Q_h = initial times a bound of V_h along the path, at most H-h+1
-    reference: float = 50.0  # N0 = reference H, for the Freedman bonus alone
 
 
 @dataclass(frozen=True)
@@ -66,13 +71,83 @@ class Variants:
     start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
 
 
+class Constants(NamedTuple):
+    epoch: int  # ceil(K/D)
+    bonus: Callable[[Array], Array]  # by the n visits of a stage
+    initial: Array  # (H,): what Q_h starts from
+    iota: float  # the rest is for the Freedman bonus alone
+    noise: float  # iota where the bonus covers noise of the rewards, else 0
+    N0: float
+
+
+def literal(problem: Problem, variants: Variants) -> Constants:
+    S, A, H, _ = problem[:4]
+    iota = float(np.log(2 / CONFIDENCE))
+    return Constants(
+        epoch=problem.frame(epoch_length(problem, variants)),
+        bonus=lambda n: np.sqrt(H**2 * iota / n) + np.sqrt(iota / n),
+        initial=remaining(H),
+        iota=iota,
+        noise=iota,
+        N0=S * A * H**6 * iota,
+    )
+
+
+def authors(problem: Problem, variants: Variants) -> Constants:
+    """Those of the replication package; its 50 epochs belong to its own problem, D stays."""
+    S, A, H, _ = problem[:4]
+    return Constants(
+        epoch=problem.frame(epoch_length(problem, variants)),
+        bonus=lambda n: 0.05 * np.sqrt(H**2 / n),
+        initial=remaining(H),
+        iota=0.05**2,
+        noise=0.0,
+        N0=S * A * H**6 * float(np.log(2 / CONFIDENCE)),
+    )
+
+
+def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
+    """The bound that Q starts from is one of V alone, so that with a multiplier it starts from H-h+1."""
+    H, start = problem.H, variants.start
+    return Constants(
+        epoch=problem.frame(factors.frame * epoch_length(problem, variants)),
+        bonus=lambda n: factors.bonus * H / np.sqrt(n),
+        initial=remaining(H) if variants.multiplier else optimistic(problem, factors.initial, start),
+        iota=factors.bonus**2,
+        noise=0.0,
+        N0=factors.reference * H,
+    )
+
+
+def epoch_length(problem: Problem, variants: Variants) -> float:
+    """ceil(K/D) episodes"""
+    on_reward, on_utility = shares(variants)
+    drifting = on_reward * problem.reward_budget + on_utility * problem.utility_budget
+    Delta = (drifting + problem.transition_budget) * problem.assumed_budget
+    per_step = Delta if variants.bonus == "freedman" else Delta / problem.H
+    T = problem.K * problem.H
+    D = max(1.0, np.ceil((problem.S * problem.A) ** (-1 / 3) * per_step ** (2 / 3) * T ** (1 / 3)))
+    return float(np.ceil(problem.K / D))
+
+
+def shares(variants: Variants) -> tuple[float, float]:
+    """Of the reward and of the utility in what the learner is paid: 1 / (1 + lambda) and lambda / (1 + lambda)."""
+    on_utility = float(variants.multiplier / (1 + variants.multiplier))
+    return 1 - on_utility, on_utility
+
+
+def ranges(problem: Problem, frames: float) -> dict[str, tuple[float, float]]:
+    """Where tuning looks: epochs as long as the frames of Triple-Q."""
+    return {"frame": frame_range(problem, frames, epoch_length(problem, Variants()))}
+
+
 class RestartQ(NamedTuple):
     table: Array  # (H, S, 4, A): Q, base + visits in the epoch, visits in the stage, the stage's sum of r + V
     initial: Array  # (H,)
     stage_ends: NDArray[np.bool_]  # (epoch + 1,): is the t-th visit the last of a stage?
     bonus: Array  # (epoch + 1,): by the visits of the stage
     drift: Array  # (epochs,): 2 b_Delta of each epoch
-    clock: NDArray[np.int64]  # episodes so far, and a base for counts that makes those of past epochs lie below it
+    now: Array  # scalars: episodes so far, and a base for counts that makes those of past epochs lie below it
     advantage: Array  # (H, S, 5, A) for the Freedman bonus: sums that it needs, of V_ref, V - V_ref and r
     reference: Array  # (H+1, S) for the Freedman bonus: V_ref
     epoch: int
@@ -84,65 +159,33 @@ class RestartQ(NamedTuple):
     freeze: float  # N0
 
 
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> RestartQ:
-    H, K = problem.H, problem.K
-    on_utility = float(variants.multiplier / (1 + variants.multiplier))
-    on_reward = 1 - on_utility
-    freedman = variants.bonus == "freedman"
-    length = epoch_length(problem, on_reward, on_utility, freedman)
-    epoch = problem.frame(factors.frame * length if setting == "scaled" else length)
-    n = np.maximum(np.arange(epoch + 1.0), 1.0)
-    iota, noise = float(np.log(2 / CONFIDENCE)), 0.0
-    freeze = problem.S * problem.A * H**6 * iota
-    if setting == "literal":
-        noise = iota
-        bonus = np.sqrt(H**2 * iota / n) + np.sqrt(iota / n)
-    elif setting == "authors":
-        iota = 0.05**2  # the replication package; its 50 epochs belong to its own problem, D stays
-        bonus = 0.05 * np.sqrt(H**2 / n)
-    else:
-        iota, freeze = factors.bonus**2, factors.reference * H
-        bonus = factors.bonus * H / np.sqrt(n)
-    bounded = setting == "scaled" and not on_utility  # the bound is one of V alone
-    initial = optimistic(problem, factors.initial, variants.start) if bounded else remaining(H)
-    table = np.zeros((H, problem.S, 4, problem.A))
+def learner(problem: Problem, constants: Constants, variants: Variants) -> RestartQ:
+    S, A, H, K = problem[:4]
+    epoch, initial, freedman = constants.epoch, constants.initial, variants.bonus == "freedman"
+    on_reward, on_utility = shares(variants)
+    table = np.zeros((H, S, 4, A))
     table[:, :, Q] = initial[:, None, None]
     drift = np.zeros(-(-K // epoch))
     if variants.local_budgets:
         local = budget.frame_variations(problem.env, epoch)
         drift = 2 * (on_reward * local[:, 0] + on_utility * local[:, 1] + H * local[:, 2])
     return RestartQ(
-        table,
-        initial,
-        stage_ends(H, epoch),
-        bonus,
-        drift,
-        np.zeros(2, np.int64),
-        np.zeros((H if freedman else 0, problem.S, 5, problem.A)),
-        np.append(initial, 0.0)[:, None].repeat(problem.S if freedman else 0, axis=1),
-        epoch,
-        on_reward,
-        on_utility,
-        freedman,
-        iota,
-        noise,
-        freeze,
+        table=table,
+        initial=initial,
+        stage_ends=stage_ends(H, epoch),
+        bonus=constants.bonus(np.maximum(np.arange(epoch + 1.0), 1.0)),
+        drift=drift,
+        now=scalars(episode=0, base=0),
+        advantage=np.zeros((H if freedman else 0, S, 5, A)),
+        reference=np.append(initial, 0.0)[:, None].repeat(S if freedman else 0, axis=1),
+        epoch=epoch,
+        on_reward=on_reward,
+        on_utility=on_utility,
+        freedman=freedman,
+        iota=constants.iota,
+        noise=constants.noise,
+        freeze=constants.N0,
     )
-
-
-def epoch_length(problem: Problem, on_reward: float = 1.0, on_utility: float = 0.0, freedman: bool = False) -> float:
-    """ceil(K/D) episodes"""
-    drifting = on_reward * problem.reward_budget + on_utility * problem.utility_budget
-    Delta = (drifting + problem.transition_budget) * problem.assumed_budget
-    per_step = Delta if freedman else Delta / problem.H
-    T = problem.K * problem.H
-    D = max(1.0, np.ceil((problem.S * problem.A) ** (-1 / 3) * per_step ** (2 / 3) * T ** (1 / 3)))
-    return float(np.ceil(problem.K / D))
-
-
-def ranges(problem: Problem, frames: float) -> dict[str, tuple[float, float]]:
-    """Where tuning looks: epochs as long as the frames of Triple-Q."""
-    return RANGES | {"frame": frame_range(problem, frames, epoch_length(problem))}
 
 
 def stage_ends(horizon: int, visits: int) -> NDArray[np.bool_]:
@@ -161,7 +204,7 @@ def apply_pending_resets(learner, h, x):
     """Forget what (h,x) holds of past epochs."""
     for a in range(learner.table.shape[3]):
         learner.table[h, x, Q, a] = learner.initial[h]
-        learner.table[h, x, N, a] = learner.clock[BASE]
+        learner.table[h, x, N, a] = learner.now[0].base
         learner.table[h, x, STAGE_N, a] = 0.0
         learner.table[h, x, STAGE_SUM, a] = 0.0
     if learner.freedman:
@@ -172,33 +215,21 @@ def apply_pending_resets(learner, h, x):
 def resets_applied(learner: RestartQ) -> Array:
     """The table with past epochs forgotten and plain visits."""
     table = learner.table.copy()
-    h, x = np.nonzero(table[:, :, N, 0] < learner.clock[BASE])
+    h, x = np.nonzero(table[:, :, N, 0] < learner.now[0].base)
     table[h, x] = 0.0
     table[h, x, Q] = learner.initial[h, None]
-    table[h, x, N] = learner.clock[BASE]
-    table[:, :, N] -= learner.clock[BASE]
+    table[h, x, N] = learner.now[0].base
+    table[:, :, N] -= learner.now[0].base
     return table
 
 
 @operation(act_and_estimate, RestartQ)
 def _(learner, h, x, u):
-    if learner.table[h, x, N, 0] < learner.clock[BASE]:
+    if learner.table[h, x, N, 0] < learner.now[0].base:
         apply_pending_resets(learner, h, x)
-    actions = learner.table.shape[3]
-    best, ties, action = -np.inf, 0, 0
-    for a in range(actions):
-        q = learner.table[h, x, Q, a]
-        if q > best:
-            best, ties, action = q, 1, a
-        elif q == best:
-            ties += 1
+    best, ties, action = greedy(learner.table, h, x)
     if ties > 1:
-        nth = int(u * ties)
-        for a in range(actions):
-            if learner.table[h, x, Q, a] == best:
-                if nth == 0:
-                    action = a
-                nth -= 1
+        action = tied(learner.table, h, x, best, int(u * ties))
     return action, best, 0.0
 
 
@@ -210,7 +241,7 @@ def _(learner, h, x, a, r, g, y, v, w):
     learner.table[h, x, N, a] += 1.0
     learner.table[h, x, STAGE_N, a] += 1.0
     learner.table[h, x, STAGE_SUM, a] += paid + v
-    if learner.stage_ends[int(learner.table[h, x, N, a]) - learner.clock[BASE]]:
+    if learner.stage_ends[int(learner.table[h, x, N, a]) - learner.now[0].base]:
         end_stage(learner, h, x, a)
     if learner.freedman:
         freeze_reference(learner, h, x)
@@ -220,7 +251,7 @@ def _(learner, h, x, a, r, g, y, v, w):
 def end_stage(learner, h, x, a):
     """Q_h <- the least of itself and of what the stage's visits say"""
     n = learner.table[h, x, STAGE_N, a]
-    drift = learner.drift[learner.clock[EPISODE] // learner.epoch]
+    drift = learner.drift[learner.now[0].episode // learner.epoch]
     estimate = learner.table[h, x, STAGE_SUM, a] / n + learner.bonus[int(n)] + drift
     if learner.freedman:
         estimate = min(estimate, by_advantage(learner, h, x, a) + 2.0 * drift)
@@ -243,7 +274,7 @@ def note_advantage(learner, h, x, a, paid, y, v):
 def by_advantage(learner, h, x, a):
     """mean of r + mu_ref/N + mu/n + b of the stage that ends, whose sums start again"""
     sums, H, iota = learner.advantage[h, x], learner.table.shape[0], learner.iota
-    n, visits = learner.table[h, x, STAGE_N, a], learner.table[h, x, N, a] - learner.clock[BASE]
+    n, visits = learner.table[h, x, STAGE_N, a], learner.table[h, x, N, a] - learner.now[0].base
     ref, advantage = sums[REF, a] / visits, sums[STAGE_ADV, a] / n
     var_ref = max(sums[REF2, a] / visits - ref**2, 0.0)
     var = max(sums[STAGE_ADV2, a] / n - advantage**2, 0.0)
@@ -259,7 +290,7 @@ def freeze_reference(learner, h, x):
     """V_ref_h(x) <- V_h(x) at the visit to x that makes N0 of them"""
     visits, best = 0.0, -np.inf
     for a in range(learner.table.shape[3]):
-        visits += learner.table[h, x, N, a] - learner.clock[BASE]
+        visits += learner.table[h, x, N, a] - learner.now[0].base
         best = max(best, learner.table[h, x, Q, a])
     if visits >= learner.freeze > visits - 1.0:
         learner.reference[h, x] = best
@@ -267,25 +298,19 @@ def freeze_reference(learner, h, x):
 
 @operation(end_of_episode, RestartQ)
 def _(learner):
-    learner.clock[EPISODE] += 1
-    if learner.clock[EPISODE] % learner.epoch == 0:
-        learner.clock[BASE] += learner.epoch + 1
+    now = learner.now[0]
+    now.episode += 1
+    if now.episode % learner.epoch == 0:
+        now.base += learner.epoch + 1
 
 
 @operation(certain_action, RestartQ)
 def _(learner, h, x, probabilities):
-    if learner.table[h, x, N, 0] < learner.clock[BASE]:
+    if learner.table[h, x, N, 0] < learner.now[0].base:
         apply_pending_resets(learner, h, x)
-    actions = learner.table.shape[3]
-    best, ties, action = -np.inf, 0, 0
-    for a in range(actions):
-        q = learner.table[h, x, Q, a]
-        if q > best:
-            best, ties, action = q, 1, a
-        elif q == best:
-            ties += 1
+    best, ties, action = greedy(learner.table, h, x)
     if ties == 1:
         return action
-    for a in range(actions):
+    for a in range(len(probabilities)):
         probabilities[a] = 1.0 / ties if learner.table[h, x, Q, a] == best else 0.0
     return -1

@@ -10,8 +10,7 @@ some entry has been visited as often since the last solution as it had been befo
 has moved on by a share of its length. The window's trajectories are kept: w H steps, and H S^2 A numbers for the model.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,28 +18,35 @@ from numpy.typing import NDArray
 from nscmdp.cmdp import Array
 from nscmdp.kernels.induction import Model, everywhere
 from nscmdp.kernels.jit import jit
-from nscmdp.learner import act, begin_episode, certain_action, end_of_episode, learn, operation
+from nscmdp.learner import Factor, act, begin_episode, certain_action, end_of_episode, learn, operation, scalars
 from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
 TITLE = "sliding-window OptCMDP (model-based, not in the paper)"
-SETTINGS = ("scaled",)  # there is no printed version to be literal about
-RANGES = {"bonus": (1e-4, 0.1), "window": (0.3, 30.0), "refresh": (0.1, 1.0)}  # where tuning looks, logarithmic
+
+# There is no printed version to be literal about.
+FACTORS = {
+    "bonus": Factor(0.005, 1e-4, 0.1),  # c
+    "window": Factor(4.0, 0.3, 30.0),  # w = window (K/B)^(2/3)
+    "refresh": Factor(0.1, 0.1, 1.0),  # solve again when the window has moved on by refresh w episodes
+}
 CONFIDENCE = 0.05  # p
 
-EPISODE, SOLVED, DUE = 0, 1, 2  # slots of the clock
+
+class Constants(NamedTuple):
+    w: int
+    bonus: float  # b = bonus / sqrt(max(n,1))
+    refresh: int  # episodes by which the window moves on at most
 
 
-@dataclass(frozen=True)
-class Factors:
-    bonus: float = 0.005  # c
-    window: float = 4.0  # w = window (K/B)^(2/3)
-    refresh: float = 0.1  # solve again when the window has moved on by refresh w episodes
-
-
-@dataclass(frozen=True)
-class Variants:
-    pass
+def scaled(problem: Problem, factors: Any) -> Constants:
+    S, A, H, K = problem[:4]
+    w = problem.frame(factors.window * (K / problem.frame_B) ** (2 / 3))
+    return Constants(
+        w=w,
+        bonus=factors.bonus * H * np.sqrt(np.log(S * A * H * K / CONFIDENCE)),
+        refresh=max(1, int(factors.refresh * w)),
+    )
 
 
 class OptCMDP(NamedTuple):
@@ -52,21 +58,20 @@ class OptCMDP(NamedTuple):
     mixture: Mixture
     rising: Array  # (H, S): probability of following the policy of higher utility at x
     occupancy: Array  # (2, 2, S)
-    clock: NDArray[np.int64]  # episodes so far, the episode before which it was last solved, is it due?
+    now: Array  # scalars: episodes so far, the episode before which it was last solved, is it due (1 or 0)?
     bonus: float  # c H sqrt(log(S A H K/p))
     refresh: int
     rho: float
 
 
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> OptCMDP:
-    H, S, A, K = problem.H, problem.S, problem.A, problem.K
-    w = problem.frame(factors.window * (K / problem.frame_B) ** (2 / 3))
+def learner(problem: Problem, constants: Constants) -> OptCMDP:
+    S, A, H, _ = problem[:4]
     every_state = np.broadcast_to(np.arange(S, dtype=np.uint32), (H, S, A, S))
     return OptCMDP(
-        np.zeros((w, H + 1), np.int32),
-        np.zeros((w, H), np.int32),
-        np.zeros((w, H, 2)),
-        Model(
+        states=np.zeros((constants.w, H + 1), np.int32),
+        actions=np.zeros((constants.w, H), np.int32),
+        paid=np.zeros((constants.w, H, 2)),
+        model=Model(
             np.ascontiguousarray(every_state),
             np.zeros((H, S, A, S)),
             np.zeros((H, S, A)),
@@ -75,14 +80,14 @@ def learner(problem: Problem, setting: str, factors: Factors, variants: Variants
             H,
             everywhere(H, S),
         ),
-        np.zeros((H, S, A, 2)),
-        mixture(H, S),
-        np.zeros((H, S)),
-        np.zeros((2, 2, S)),
-        np.array([0, 0, 1]),
-        factors.bonus * H * np.sqrt(np.log(S * A * H * K / CONFIDENCE)),
-        max(1, int(factors.refresh * w)),
-        problem.rho,
+        counts=np.zeros((H, S, A, 2)),
+        mixture=mixture(H, S),
+        rising=np.zeros((H, S)),
+        occupancy=np.zeros((2, 2, S)),
+        now=scalars(episode=0, solved=0, due=1),
+        bonus=constants.bonus,
+        refresh=constants.refresh,
+        rho=problem.rho,
     )
 
 
@@ -112,7 +117,7 @@ def add_up(learner):
     model.reward[:] = 0.0
     model.utility[:] = 0.0
     model.mu0[:] = 0.0
-    episodes, horizon = min(learner.clock[EPISODE], len(learner.states)), model.horizon
+    episodes, horizon = min(learner.now[0].episode, len(learner.states)), model.horizon
     for i in range(episodes):
         model.mu0[learner.states[i, 0]] += 1.0 / episodes
         for h in range(horizon):
@@ -128,10 +133,10 @@ def add_up(learner):
 @jit
 def plan(learner):
     """Solve the problem anew where that is due."""
-    clock = learner.clock
-    if clock[DUE] == 0 and clock[EPISODE] - clock[SOLVED] < learner.refresh:
+    now = learner.now[0]
+    if now.due == 0 and now.episode - now.solved < learner.refresh:
         return
-    clock[SOLVED], clock[DUE] = clock[EPISODE], 0
+    now.solved, now.due = now.episode, 0
     estimate(learner)
     value, _, _, share, _ = solve(learner.model, learner.rho, learner.mixture, False)
     if np.isnan(value):
@@ -142,13 +147,13 @@ def plan(learner):
 
 @jit
 def record(learner, h, x, a, r, g, y):
-    row = learner.clock[EPISODE] % len(learner.states)
+    row = learner.now[0].episode % len(learner.states)
     learner.states[row, h], learner.states[row, h + 1], learner.actions[row, h] = x, y, a
     learner.paid[row, h, 0], learner.paid[row, h, 1] = r, g
     counts = learner.counts[h, x, a]
     counts[1] += 1.0
     if counts[1] >= max(counts[0], 1.0):
-        learner.clock[DUE] = 1
+        learner.now[0].due = 1
 
 
 @operation(begin_episode, OptCMDP)
@@ -169,7 +174,7 @@ def _(learner, h, x, a, r, g, y):
 
 @operation(end_of_episode, OptCMDP)
 def _(learner):
-    learner.clock[EPISODE] += 1
+    learner.now[0].episode += 1
 
 
 @operation(certain_action, OptCMDP)

@@ -1,32 +1,19 @@
 """The uniform policy, in every episode: what knowing nothing earns."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from nscmdp.learner import act, operation, policy
 from nscmdp.problem import Problem
 
 TITLE = "uniform policy"
-SETTINGS = ("literal",)
-RANGES: dict[str, tuple[float, float]] = {}
 CONSTRAINED = False
-
-
-@dataclass(frozen=True)
-class Factors:
-    pass
-
-
-@dataclass(frozen=True)
-class Variants:
-    pass
 
 
 class Uniform(NamedTuple):
     actions: int
 
 
-def learner(problem: Problem, setting: str, factors: Factors, variants: Variants) -> Uniform:
+def learner(problem: Problem) -> Uniform:
     return Uniform(problem.A)
 
 

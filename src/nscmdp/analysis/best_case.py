@@ -23,7 +23,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -113,7 +112,7 @@ class Question(NamedTuple):
 
 
 def _of_baseline(algorithm: str) -> Question:
-    title = algorithms.module(algorithm).TITLE
+    title = algorithms.title(algorithm)
     asked = (
         Part("performs well", f"{title} performs well", algorithm, parts.performs_well, ("learnt",)),
         Part("keeps the limit", f"{title} keeps the limit", algorithm, parts.keeps_the_limit, ("slack",)),
@@ -133,7 +132,7 @@ QUESTIONS = {
 
 def shared_factors(algorithm: str, factors: dict[str, float]) -> dict[str, float]:
     """Those that the algorithm has by the same name; its others stay at their defaults."""
-    known = {field.name for field in fields(algorithms.module(algorithm).Factors)}
+    known = algorithms.factors(algorithm)
     return {name: value for name, value in factors.items() if name in known}
 
 

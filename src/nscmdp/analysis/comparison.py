@@ -168,7 +168,7 @@ def rows(study: Study | None, linear: Study | None) -> pd.DataFrame:
 
 def plain(study: Study, algorithm: str) -> list[str]:
     """The learners of an algorithm that run with one of its settings as it is: tuned ones first, literal ones last."""
-    wanted = [f"{TUNED}_each", f"{TUNED}_each_by_regret", TUNED, *reversed(algorithms.module(algorithm).SETTINGS)]
+    wanted = [f"{TUNED}_each", f"{TUNED}_each_by_regret", TUNED, *reversed(algorithms.settings(algorithm))]
     return [name for name in (f"{algorithm}.{setting}" for setting in wanted) if name in study.learners]
 
 
@@ -252,7 +252,7 @@ def tex(table: pd.DataFrame) -> str:
     ]
     for _, row in table.iterrows():
         cells = [
-            algorithms.module(row["algorithm"]).TITLE if row["algorithm"] in algorithms.NAMES else row["algorithm"],
+            algorithms.title(row["algorithm"]) if row["algorithm"] in algorithms.NAMES else row["algorithm"],
             CONSTANTS.get((row["setting"], row["tuned_at"]), row["setting"]) or "--",
             r"yes" if row["model_free"] else "no",
             _order(row["regret_order"]),

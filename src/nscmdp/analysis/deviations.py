@@ -5,7 +5,6 @@ measured: a run with another value than the default is compared with the run of 
 and is the same otherwise. Both have the same seeds, so differences are taken by seed.
 """
 
-from dataclasses import asdict
 from itertools import permutations, product
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -113,7 +112,8 @@ def _keys(case: dict[str, Any], learner: dict[str, Any]) -> dict[str, Any]:
     keys = {"environment": environment, "episodes": case["episodes"], "algorithm": name}
     keys |= {key: learner[key] for key in ("setting", "assumed_budget", "assumed_for")}
     keys |= {f"{environment}.{option}": value for option, value in case["options"].items()}
-    factors = asdict(algorithms.module(name).Factors()) | learner.get("factors", {})  # given for "scaled" alone
+    factors = {key: factor.default for key, factor in algorithms.factors(name).items()}
+    factors |= learner.get("factors", {})  # given for "scaled" alone
     for group, chosen in (("variants", learner["variants"]), ("factors", factors)):
         keys |= {f"{name}.{group}.{key}": value for key, value in chosen.items()}
     return keys

@@ -164,12 +164,12 @@ def contrasts(runs: pd.DataFrame) -> pd.DataFrame:
     crossed = {learner for found in crossings(runs).values() for learner in found["learner"]}
     own = np.logical_and.reduce([runs[factor] == own for factor, (own, _) in CROSSED.items()])
     kept = runs[~runs["learner"].isin(crossed) | own]
-    label = kept["algorithm"].map(lambda name: algorithms.module(name).TITLE)
+    label = kept["algorithm"].map(lambda name: algorithms.title(name))
     for key, (value, says) in CONTRASTED.items():
         label = label.mask((kept["algorithm"] == FIRST) & kept[key].eq(value), says)
     shared = kept["learner"].groupby(label).transform("nunique") > 1
     kept = kept.assign(label=label.mask(shared, label + ", " + kept["learner"]))
-    first = algorithms.module(FIRST).TITLE
+    first = algorithms.title(FIRST)
     return kept.sort_values("label", key=lambda label: ~label.str.startswith(first), kind="stable")
 
 

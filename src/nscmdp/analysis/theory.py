@@ -56,8 +56,8 @@ TABLE = [
 def regret_bound(problem: Problem, learner: TripleQ) -> float:
     """Theorem 1's explicit bound at the constants of a learner of that problem; else :class:`NotInForce`."""
     S, A, H, K, delta = problem.S, problem.A, problem.H, problem.K, problem.delta
-    frames, chi = K / learner.frame, K**0.2
-    eps, btilde, eta = learner.target - problem.rho, learner.offset / (2 * H), learner.eta
+    now, chi = learner.now[0], K**0.2
+    frames, eps, btilde, eta = K / now.frame, now.target - problem.rho, now.offset / (2 * H), now.eta
     iota = (4 * learner.bonus_q[1] / H) ** 2
     if np.sqrt(iota) < 1:
         raise NotInForce(f"sqrt(iota) = {np.sqrt(iota):.2g}: the lemmas need at least 1")

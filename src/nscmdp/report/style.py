@@ -44,7 +44,7 @@ def look(names: list[str]) -> dict[str, dict]:
 
 
 def title(algorithm: str) -> str:
-    return algorithms.module(algorithm).TITLE
+    return algorithms.title(algorithm)
 
 
 def interval(values: Iterable[Any], form: str = ".2f") -> str:

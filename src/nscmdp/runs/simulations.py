@@ -154,5 +154,5 @@ def compile_kernels(names: list[str]) -> None:
     for name in names:
         began = time.monotonic()
         for env in (tabular, featured):
-            simulate.run(env, name, algorithms.module(name).SETTINGS[0])
+            simulate.run(env, name, algorithms.settings(name)[0])
         print(f"{name}: ready in {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)

@@ -174,7 +174,7 @@ class Tuning(Study):
         _distinct("checks", [self.episodes, *self.checks])
         _distinct("algorithms", self.algorithms)
         for name in self.algorithms:
-            if not algorithms.module(name).RANGES:
+            if not algorithms.ranges(name):
                 raise errors.below("algorithms", self.algorithms, f"{name} has no factors to choose")
         return self
 

@@ -88,30 +88,36 @@ def environment_model(name: str) -> type[BaseModel]:
     return create_model(name, __base__=Sized, __doc__=about, name=which, **options)  # type: ignore[call-overload]
 
 
-def _options_model(algorithm: str, declared: type, what: str) -> type[BaseModel]:
-    """The dataclass of an algorithm's factors or variants as a model."""
-    parameters = inspect.signature(declared).parameters.values()
-    options = {p.name: (Factor if p.annotation is float else p.annotation, p.default) for p in parameters}
+def _factors(name: str) -> dict[str, Any]:
+    return {key: (Factor, factor.default) for key, factor in algorithms.factors(name).items()}
+
+
+def _variants(name: str) -> dict[str, Any]:
+    parameters = inspect.signature(algorithms.variants(name)).parameters.values()
+    return {p.name: (Factor if p.annotation is float else p.annotation, p.default) for p in parameters}
+
+
+def _options_model(algorithm: str, options: dict[str, Any], what: str) -> type[BaseModel]:
+    """An algorithm's factors or variants as a model."""
     about = f"{what.capitalize()} of {algorithm}: see src/nscmdp/algorithms/{algorithm}.py."
-    return create_model(f"{algorithm}_{what}", __config__=STRICT, __doc__=about, **options)  # type: ignore[call-overload]
+    return create_model(f"{algorithm}_{what}", __config__=STRICT, __doc__=about, **options)
 
 
 def _times_model(name: str) -> type[BaseModel]:
-    multiples: dict[str, Any] = dict.fromkeys(algorithms.module(name).RANGES, (Multiple, 1.0))
+    multiples: dict[str, Any] = dict.fromkeys(algorithms.ranges(name), (Multiple, 1.0))
     about = f"Multiples of the factors of {name} that tuning chose: see src/nscmdp/algorithms/{name}.py."
     return create_model(f"{name}_times", __config__=STRICT, __doc__=about, **multiples)
 
 
 @cache
 def learner_model(name: str) -> type[BaseModel]:
-    algorithm = algorithms.module(name)
-    factors = _options_model(name, algorithm.Factors, "factors")
-    variants = _options_model(name, algorithm.Variants, "variants")
+    factors = _options_model(name, _factors(name), "factors")
+    variants = _options_model(name, _variants(name), "variants")
     times = _times_model(name)
     fields: dict[str, Any] = {
         "algorithm": (Literal[name], Field(description="Which algorithm.")),
         "setting": (
-            Literal[*algorithm.SETTINGS, TUNED],
+            Literal[*algorithms.settings(name), TUNED],
             Field(description="Its constants: as printed, those of the authors' code, scaled by factors, or tuned."),
         ),
         "factors": (
@@ -121,7 +127,7 @@ def learner_model(name: str) -> type[BaseModel]:
         "times": (times, Field(default=times(), description="For the setting tuned: multiples of the chosen factors.")),
         "variants": (variants, Field(default=variants(), description="Departures from the printed listing.")),
     }
-    about = f"{algorithm.TITLE}: see src/nscmdp/algorithms/{name}.py."
+    about = f"{algorithms.title(name)}: see src/nscmdp/algorithms/{name}.py."
     return create_model(name, __base__=LearnerBase, __doc__=about, **fields)
 
 

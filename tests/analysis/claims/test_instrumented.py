@@ -8,8 +8,7 @@ import pytest
 from helpers import evaluate as evaluate_slowly
 from helpers import random_path
 from nscmdp import algorithms, simulate
-from nscmdp.algorithms._triple_q import Z as Z_SLOT
-from nscmdp.algorithms._triple_q import hoeffding, resets_applied
+from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.analysis.claims.instrumented import (
     Constants,
     Listing,
@@ -148,11 +147,12 @@ def test_the_printed_constants_are_the_compiled_learners():
     env = a_path()
     problem = Problem.of(env)
     ours, theirs = literal(problem), algorithms.make("nonstationary_triple_q", problem, "literal")
-    assert (ours.frame, ours.eta) == (theirs.frame, pytest.approx(theirs.eta))
-    assert ours.eps + env.rho == pytest.approx(theirs.target)
-    assert 2 * 3 * ours.btilde == pytest.approx(theirs.offset)
+    now = theirs.now[0]
+    assert (ours.frame, ours.eta) == (now.frame, pytest.approx(now.eta))
+    assert ours.eps + env.rho == pytest.approx(now.target)
+    assert 2 * 3 * ours.btilde == pytest.approx(now.offset)
     t = np.arange(1.0, ours.frame + 1)
-    np.testing.assert_allclose(bonus(t, 3, ours), hoeffding(problem, ours.chi, ours.frame)[1 : ours.frame + 1])
+    np.testing.assert_allclose(bonus(t, 3, ours), algorithms.constants("nonstationary_triple_q", problem).bonus(t))
     np.testing.assert_allclose(bonus(t, 3, ours), theirs.bonus_q[1 : ours.frame + 1])
 
 
@@ -192,7 +192,7 @@ def test_with_choices_it_has_the_compiled_learners_distribution():
     env = one_way(40, 2)
     *_, state = episodes(env, literal(Problem.of(env)), 2000, stream("test", "instrumented"))
     theirs = np.array([
-        simulate.run(env, "nonstationary_triple_q", "literal", seed=s, evaluate_every=None).learner.memory[Z_SLOT]
+        simulate.run(env, "nonstationary_triple_q", "literal", seed=s, evaluate_every=None).learner.now[0].Z
         for s in range(100)
     ])  # fmt: skip
     assert theirs.std() > 0

@@ -124,7 +124,7 @@ def degree(values: Sequence[int]) -> int:
 def measured_bytes(algorithm: str, S: int, A: int, H: int, branching: int) -> int:
     """Of all arrays that a learner keeps before its first episode."""
     env = environments.make("random_tabular", 256, states=S, actions=A, horizon=H, branching=branching, slater=H / 4)
-    setting = algorithms.module(algorithm).SETTINGS[0]
+    setting = algorithms.settings(algorithm)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoesNotFit)
         return algorithms.state_bytes(algorithms.make(algorithm, Problem.of(env), setting))

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nscmdp.algorithms._lsvi import Printed, assumed_B
+from nscmdp.algorithms._lsvi import budget_in, known
 from nscmdp.analysis import theory
 from nscmdp.analysis.claims import bandit, linear_lemmas
 from nscmdp.analysis.claims.arithmetic import Monomial, symbols
@@ -92,7 +92,7 @@ def environment() -> Problem:
 def informative_from(statement: Statement) -> float:
     """log10 of the K from which (1+delta)/delta rate iota falls below H K in the study's environment; O~ has 1."""
     problem = environment()
-    sizes = {"H": problem.H, "d": Printed.of(problem).d, "B": assumed_B(problem)}
+    sizes = {"H": problem.H, "d": known(problem).d, "B": budget_in(problem).rest}
     logs = {name: math.log10(value) for name, value in sizes.items()}
     for log10_K in np.arange(1, 400, 0.05):
         bound = statement.rate.log10({**logs, "K": log10_K}) + log_iota(log10_K, problem.A, sizes["d"], problem.H)
