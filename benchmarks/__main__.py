@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeVar
 from benchmarks import cases, evaluation, loops, machine, misses, pipeline, planning, scaling
 from benchmarks.c_loop import InC, NoCompiler
 from benchmarks.pipeline import Figure
-from benchmarks.python_loop import InPython
+from benchmarks.python_loop import InPython, beside_a_loop_of_ones_own
 from benchmarks.timing import Comparison
 from nscmdp.problem import DoesNotFit
 
@@ -46,6 +46,8 @@ def comparisons(quick: bool) -> Iterator[Comparison]:
             yield loops.beside(case, "python", InPython, 3, max(1, played // 5) if quick else played)
     for case, played in cases.BESIDE_DIRECT:
         yield loops.beside(case, "direct", InPython, 3, played // 10 if quick else played)
+    for world, episodes in cases.PLAIN:
+        yield beside_a_loop_of_ones_own(world, episodes, repeats)
     for case, evaluated in cases.EVALUATION:
         yield evaluation.beside_plain(case, evaluated // 10 if quick else evaluated, repeats)
     for world in worlds:

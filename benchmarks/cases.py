@@ -151,6 +151,7 @@ BESIDE_PYTHON = [
     if played is not None
 ]
 BESIDE_DIRECT = [(Case(LINEAR, "lsvi_primal_dual", setting, 4_000), 300) for setting in ("literal", "scaled")]
+PLAIN = [(SMALL, 2_000), (MIDDLE, 1_000)]  # a plain learner beside a loop of one's own: world and episodes
 EVALUATION = [
     (Case(world, ONE, setting, 5_000), evaluated)
     for setting in ("literal", "scaled")

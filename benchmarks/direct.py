@@ -6,10 +6,10 @@ for every state and action.
 
 import numpy as np
 
-from benchmarks.python_agents import Agent, draw
+from benchmarks.python_agents import draw
 
 
-class DirectLSVIAgent(Agent):
+class DirectLSVIAgent:
     def __init__(self, learner, env):
         self.constants, self.phi = learner, env.features  # (S, A, d)
         self.horizon, self.states, self.episode, self.Y = env.H, env.S, 0, 0.0
@@ -42,9 +42,9 @@ class DirectLSVIAgent(Agent):
     def act(self, h, x, u):
         if h == 0:
             self.start = x
-        return draw(self.chances[h, x], u), 0.0, 0.0
+        return draw(self.chances[h, x], u)
 
-    def learn(self, h, x, a, r, g, y, v, w):
+    def learn(self, h, x, a, r, g, y):
         self.data[h].append((x, a, r, g, y))
 
     def end_of_episode(self):

@@ -1,4 +1,4 @@
-"""The learners in plain Python and numpy, the way tabular agents are usually written.
+"""The learners in plain Python and numpy, the way tabular agents are usually written (:mod:`nscmdp.plain`).
 
 One object a learner, one table each for Q, C, N, one numpy expression an equation, a loop over states and actions where
 one plans. They take their constants from our learners and the random numbers of our loop, and so must earn the same.
@@ -26,20 +26,7 @@ def softmax(preferences):
     return weights / weights.sum()
 
 
-class Agent:
-    """Does nothing but what its subclasses add."""
-
-    def begin_episode(self, u):
-        pass
-
-    def learn(self, h, x, a, r, g, y, v, w):
-        pass
-
-    def end_of_episode(self):
-        pass
-
-
-class TripleQAgent(Agent):
+class TripleQAgent:
     def __init__(self, learner, env):
         self.constants, self.shape = learner, (env.H, env.S, env.A)
         now = learner.now[0]
@@ -49,7 +36,7 @@ class TripleQAgent(Agent):
         self.Q, self.C, self.N = np.empty(self.shape), np.empty(self.shape), np.zeros(self.shape, int)
         self.Q[:], self.C[:] = learner.initial.T[:, :, None, None]
 
-    def act(self, h, x, u):
+    def act_and_estimate(self, h, x, u):
         f = self.Q[h, x] + self.Z / self.eta * self.C[h, x]
         best = f == f.max()
         v, w = self.Q[h, x][best].mean(), self.C[h, x][best].mean()
@@ -57,7 +44,7 @@ class TripleQAgent(Agent):
             return int(u / self.explore * len(f)), v, w
         return pick(best, (u - self.explore) / (1 - self.explore)), v, w
 
-    def learn(self, h, x, a, r, g, y, v, w):
+    def learn_from_estimate(self, h, x, a, r, g, y, v, w):
         constants, before = self.constants, self.C[h, x, a]
         self.N[h, x, a] += 1
         t = self.N[h, x, a]
@@ -101,7 +88,7 @@ class TripleQAgent(Agent):
         self.N[:] = 0
 
 
-class DoubleRestartAgent(Agent):
+class DoubleRestartAgent:
     def __init__(self, learner, env):
         self.constants, self.horizon = learner, env.H
         self.inner, self.log_weights = TripleQAgent(learner.inner, env), np.zeros(len(learner.bandit.log_weights))
@@ -114,13 +101,13 @@ class DoubleRestartAgent(Agent):
             self.arm, self.R, self.G = draw(self.p, u), 0.0, 0.0
             self.inner.restart(self.arm)
 
-    def act(self, h, x, u):
-        return self.inner.act(h, x, u)
+    def act_and_estimate(self, h, x, u):
+        return self.inner.act_and_estimate(h, x, u)
 
-    def learn(self, h, x, a, r, g, y, v, w):
+    def learn_from_estimate(self, h, x, a, r, g, y, v, w):
         self.R += r
         self.G += g
-        self.inner.learn(h, x, a, r, g, y, v, w)
+        self.inner.learn_from_estimate(h, x, a, r, g, y, v, w)
 
     def end_of_episode(self):
         constants = self.constants
@@ -133,17 +120,17 @@ class DoubleRestartAgent(Agent):
             self.log_weights[self.arm] += constants.bandit.gamma * gain / self.p[self.arm] / len(self.log_weights)
 
 
-class RestartQAgent(Agent):
+class RestartQAgent:
     def __init__(self, learner, env):
         self.constants, self.episode = learner, 0
         self.Q, self.N, self.stage_n, self.stage_sum = np.zeros((4, env.H, env.S, env.A))
         self.Q[:] = learner.initial[:, None, None]
 
-    def act(self, h, x, u):
+    def act_and_estimate(self, h, x, u):
         best = self.Q[h, x].max()
         return pick(self.Q[h, x] == best, u), best, 0.0
 
-    def learn(self, h, x, a, r, g, y, v, w):
+    def learn_from_estimate(self, h, x, a, r, g, y, v, w):
         constants = self.constants
         self.N[h, x, a] += 1
         self.stage_n[h, x, a] += 1
@@ -161,7 +148,7 @@ class RestartQAgent(Agent):
             self.Q[:] = self.constants.initial[:, None, None]
 
 
-class CountingAgent(Agent):
+class CountingAgent:
     """What PROPD-PPO and LSVI by counts have in common: dense counts, and a softmax policy over two Q-tables."""
 
     def __init__(self, learner, env):
@@ -180,9 +167,9 @@ class CountingAgent(Agent):
     def act(self, h, x, u):
         if h == 0:
             self.drive = self.V_g[0, x]
-        return draw(self.chances[h, x], u), self.V_r[h, x], self.V_g[h, x]
+        return draw(self.chances[h, x], u)
 
-    def learn(self, h, x, a, r, g, y, v, w):
+    def learn(self, h, x, a, r, g, y):
         self.counts[h, x, a, y] += 1
         self.n[h, x, a] += 1
         self.sum_r[h, x, a] += r
@@ -245,7 +232,7 @@ class CountingLSVIAgent(CountingAgent):
         self.episode += 1
 
 
-class OptCMDPAgent(Agent):
+class OptCMDPAgent:
     def __init__(self, learner, env):
         self.constants, self.shape = learner, (env.H, env.S, env.A)
         self.window, self.episodes, self.steps = len(learner.states), [], []
@@ -279,12 +266,12 @@ class OptCMDPAgent(Agent):
                     model.P[h, x, a] = model.P[h, x, a] / n if n else 1 / S
                     model.r[h, x, a] = (model.r[h, x, a] / n if n else 1.0) + bonus
                     model.g[h, x, a] = (model.g[h, x, a] / n if n else 1.0) + bonus
-        self.policy = planning.solve(model, self.constants.rho)
+        self.solution = planning.solve(model, self.constants.rho)
 
     def act(self, h, x, u):
-        return self.policy.act(h, x, u), 0.0, 0.0
+        return self.solution.act(h, x, u)
 
-    def learn(self, h, x, a, r, g, y, v, w):
+    def learn(self, h, x, a, r, g, y):
         self.steps.append((x, a, r, g, y))
         self.since[h, x, a] += 1
         self.due = self.due or self.since[h, x, a] >= max(self.n[h, x, a], 1)
@@ -293,7 +280,7 @@ class OptCMDPAgent(Agent):
         self.episodes.append(self.steps)
 
 
-class ExactModelAgent(Agent):
+class ExactModelAgent:
     def __init__(self, learner, env):
         self.constants, self.env, self.episode = learner, env, 0
         self.Z, self.Cbar = 0.0, 0.0
@@ -304,9 +291,9 @@ class ExactModelAgent(Agent):
         self.plan = planning.greedy(model, 1.0, self.Z / self.constants.eta)
 
     def act(self, h, x, u):
-        return self.plan.choice[h, x], 0.0, 0.0
+        return self.plan.choice[h, x]
 
-    def learn(self, h, x, a, r, g, y, v, w):
+    def learn(self, h, x, a, r, g, y):
         if h == 0:
             self.Cbar += self.plan.first_W[x]
 
@@ -318,21 +305,21 @@ class ExactModelAgent(Agent):
             self.Cbar = 0.0
 
 
-class OracleAgent(Agent):
+class OracleAgent:
     def __init__(self, learner, env):
         self.env, self.rho, self.episode = env, learner.rho, 0
 
     def begin_episode(self, u):
         self.episode += 1
-        self.policy = planning.solve(planning.model_of(self.env.at(self.episode)), self.rho)
+        self.solution = planning.solve(planning.model_of(self.env.at(self.episode)), self.rho)
 
     def act(self, h, x, u):
-        return self.policy.act(h, x, u), 0.0, 0.0
+        return self.solution.act(h, x, u)
 
 
-class UniformAgent(Agent):
+class UniformAgent:
     def __init__(self, learner, env):
         self.actions = env.A
 
     def act(self, h, x, u):
-        return int(u * self.actions), 0.0, 0.0
+        return int(u * self.actions)

@@ -1,7 +1,12 @@
-"""The simulator's loop in plain Python; its learners are in ``python_agents.py`` and ``direct.py``."""
+"""Learners in plain Python, which are in ``python_agents.py`` and ``direct.py``, and what the loop around one costs."""
+
+import numpy as np
 
 from benchmarks import python_agents as agents
 from benchmarks.direct import DirectLSVIAgent
+from benchmarks.loops import SAME
+from benchmarks.timing import compared, in_turns
+from nscmdp import simulate
 from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
 from nscmdp.algorithms._lsvi import LSVI, CountingLSVI
 from nscmdp.algorithms._triple_q import TripleQ
@@ -11,6 +16,9 @@ from nscmdp.algorithms.propd_ppo import Propd
 from nscmdp.algorithms.restart_q_ucb import RestartQ
 from nscmdp.algorithms.sliding_window_opt_cmdp import OptCMDP
 from nscmdp.algorithms.uniform import Uniform
+from nscmdp.kernels.sampling import sampler_of
+from nscmdp.plain_loop import Player
+from nscmdp.randomness import stream
 
 AGENTS = {
     TripleQ: agents.TripleQAgent,
@@ -27,46 +35,74 @@ AGENTS = {
 
 
 class InPython:
-    """A learner's loop in Python, from its first episode on; it evaluates no policy."""
+    """A learner in plain Python, from its first episode on; it evaluates no policy."""
 
     def __init__(self, tables, learner):
-        self.env, self.sampler = tables.env, tables.sampler
-        self.agent = AGENTS[type(learner)](learner, tables.env)
+        self.tables, self.agent = tables, AGENTS[type(learner)](learner, tables.env)
+        self.player = Player(tables.env, tables.sampler, self.agent)
 
     def play(self, first, draws, record):
-        for k in range(first, first + len(draws.learner)):
-            reward, utility = self.episode(k, draws.environment[k - first], draws.learner[k - first])
-            window = (k - 1) * len(record.reward) // self.env.episodes
-            record.reward[window] += reward
-            record.utility[window] += utility
+        world = simulate.World(self.tables.drift, self.tables.sampler)
+        self.player(world, self.agent, draws, record, None, first, self.tables.env.episodes)
 
-    def episode(self, k, environment_draws, learner_draws):
-        agent, horizon = self.agent, self.env.H
-        agent.begin_episode(learner_draws[0])
-        start, end, weight = self.env.leg(k)
-        x = self.start_state(environment_draws[0])
-        a, _, _ = agent.act(0, x, learner_draws[1])
-        earned, useful = 0.0, 0.0
-        for h in range(horizon):
-            anchor = end if environment_draws[1 + 2 * h] < weight else start
-            r, g, y = self.step(anchor, h if self.env.layers > 1 else 0, x, a, environment_draws[2 + 2 * h])
-            earned, useful = earned + r, useful + g
-            a_next, v, w = agent.act(h + 1, y, learner_draws[2 + h]) if h + 1 < horizon else (0, 0.0, 0.0)
-            agent.learn(h, x, a, r, g, y, v, w)
-            x, a = y, a_next
-        agent.end_of_episode()
-        return earned, useful
 
-    def start_state(self, u):
-        place = u * self.env.S
+class Greedy:
+    """Epsilon-greedy Q-learning with lists: as little as a learner in Python can cost."""
+
+    def __init__(self, env, epsilon=0.1, alpha=0.2):
+        self.Q = np.zeros((env.H + 1, env.S, env.A)).tolist()
+        self.epsilon, self.alpha, self.actions = epsilon, alpha, env.A
+
+    def act(self, h, x, u):
+        if u < self.epsilon:
+            return int(u / self.epsilon * self.actions)
+        return self.Q[h][x].index(max(self.Q[h][x]))
+
+    def learn(self, h, x, a, r, g, y):
+        q = self.Q[h][x]
+        q[a] += self.alpha * (r + max(self.Q[h + 1][y]) - q[a])
+
+
+def by_hand(env, learner, seed):
+    """What such a learner earns in all, in a loop of one's own over the sampler's tables."""
+    sampler, H = sampler_of(env), env.H
+    environment = stream("environment", env.name, env.seed, seed).random((env.episodes, 1 + 2 * H))
+    learners = stream("learner", type(learner).__name__, seed).random((env.episodes, 1 + H))
+    earned = 0.0
+    for k, (draws, own) in enumerate(zip(environment, learners, strict=True), 1):
+        start, end, weight = env.leg(k)
+        place = draws[0] * env.S
         x = int(place)
-        return x if place - x < self.sampler.start_threshold[x] else self.sampler.start_alias[x]
+        if place - x >= sampler.start_threshold[x]:
+            x = int(sampler.start_alias[x])
+        for h in range(H):
+            a = learner.act(h, x, own[1 + h])
+            anchor = end if draws[1 + 2 * h] < weight else start
+            place = draws[2 + 2 * h] * sampler.outcomes.shape[-1]
+            outcome = sampler.outcomes[anchor, h if env.layers > 1 else 0, x, a, int(place)].item()
+            threshold, reward, utility, alias_reward, alias_utility, state, alias_state = outcome
+            if place - int(place) < threshold:
+                r, g, y = reward, utility, state
+            else:
+                r, g, y = alias_reward, alias_utility, alias_state
+            learner.learn(h, x, a, r, g, y)
+            earned, x = earned + r, y
+    return earned
 
-    def step(self, anchor, layer, x, a, u):
-        place = u * self.sampler.outcomes.shape[-1]
-        column = int(place)
-        outcome = self.sampler.outcomes[anchor, layer, x, a, column].item()
-        threshold, reward, utility, alias_reward, alias_utility, state, alias_state = outcome
-        if place - column < threshold:
-            return reward, utility, state
-        return alias_reward, alias_utility, alias_state
+
+def beside_a_loop_of_ones_own(world, episodes, repeats):
+    """``simulate.run`` with a plain learner beside such a loop."""
+    env = world.env(episodes)
+    earned = {}
+
+    def ours():
+        run = simulate.run(env, Greedy(env), evaluate_every=None)
+        earned["ours"] = run.reward @ run.window_episodes
+
+    def theirs():
+        earned["theirs"] = by_hand(env, Greedy(env), 0)
+
+    taken = [np.divide(in_turns([ours], [theirs]), episodes * env.H) for _ in range(repeats)]
+    if not np.isclose(earned["ours"], earned["theirs"], rtol=SAME):
+        raise AssertionError(f"a plain learner on {world.name} earns {earned}")
+    return compared(f"plain learner {world.name}", "by hand", taken)

@@ -174,6 +174,31 @@ class World:
         return float(outcome["alias_reward"]), float(outcome["alias_utility"]), int(outcome["alias_state"])
 
 
+def play(env, learner, name, seed):
+    """A plain learner beside the environment, in an independent loop: rewards, utilities, V and W of every episode."""
+    world, learner_draws, episodes = World(env, seed), stream("learner", name, seed), []
+    for k in range(1, env.episodes + 1):
+        u = learner_draws.random((1, 1 + env.H))[0]
+        if hasattr(learner, "begin_episode"):
+            learner.begin_episode(u[0])
+        V, W = evaluate(env.at(k), np.array([[learner.policy(h, x) for x in range(env.S)] for h in range(env.H)]))
+        x, reward, utility = world.begin_episode(), 0.0, 0.0
+        for h in range(env.H):
+            if hasattr(learner, "act"):
+                a = learner.act(h, x, u[1 + h])
+            else:
+                below = np.cumsum(learner.policy(h, x))
+                a = min(int(np.searchsorted(below, u[1 + h], side="right")), env.A - 1)
+            r, g, y = world.step(h, x, a)
+            learner.learn(h, x, a, r, g, y)
+            reward, utility, x = reward + r, utility + g, y
+        if hasattr(learner, "end_of_episode"):
+            learner.end_of_episode()
+        episodes.append((reward, utility, V, W, learner.dual() if hasattr(learner, "dual") else np.nan))
+    names = ("reward", "utility", "value", "utility_value", "dual")
+    return SimpleNamespace(**dict(zip(names, np.array(episodes).T, strict=True)))
+
+
 def facts(env):
     """The sizes and budgets that the formulas ask for.
 

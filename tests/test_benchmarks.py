@@ -6,7 +6,7 @@ import pytest
 from benchmarks import c_loop, cases, misses, scaling, timing
 from benchmarks.cases import Case
 from benchmarks.loops import Loop, Ours
-from benchmarks.python_loop import InPython
+from benchmarks.python_loop import InPython, beside_a_loop_of_ones_own
 
 pytestmark = pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
 
@@ -47,6 +47,12 @@ def test_the_loop_in_python_earns_the_same(algorithm):
 
 def test_the_direct_form_of_the_linear_learner_earns_the_same():
     Loop(Case(cases.LINEAR, "lsvi_primal_dual", "scaled", 40)).turn(InPython, 40)
+
+
+def test_a_plain_learner_costs_little_more_than_in_a_loop_of_ones_own():
+    """And earns the same; twice what it may cost, for a machine with other work to do."""
+    row = beside_a_loop_of_ones_own(cases.SMALL, 300, 5)
+    assert row.ratio < 1.2 * 2
 
 
 class Generous(Ours):

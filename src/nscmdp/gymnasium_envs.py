@@ -40,7 +40,7 @@ class RunIsOver(RuntimeError):
 class DriftingEnv(gymnasium.Env[Observation, np.int64]):
     """A run in the environment ``environment`` with its options, or along a path of your own."""
 
-    metadata = {"render_modes": []}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
 
     def __init__(self, environment: str | DriftingCMDP, episodes: int | None = None, **options: Any) -> None:
         if isinstance(environment, str):

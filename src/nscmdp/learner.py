@@ -161,12 +161,6 @@ def find(which: Callable, learner_class: type | None) -> Implementation | None:
     return _WRITTEN[which].get(learner_class) or next(defaults, None)
 
 
-def home(learner: Any) -> str:
-    """The module of a learner's class; where it runs others inside, the first that is not of this package."""
-    found = [type(learner).__module__, *(home(part) for part in learner if isinstance(part, tuple))]
-    return next((module for module in found if module.partition(".")[0] != __package__), found[0])
-
-
 def _python(which: Callable, learner: Any) -> Implementation:
     found = find(which, type(learner))
     if found is None:

@@ -3,12 +3,14 @@
 In every episode k the learner plays H steps in the model of episode k. At the checkpoints the policy that it plays is
 evaluated exactly in that model (V_k, W_k), before the first step, and compared with the optimum of the same episode
 (:mod:`nscmdp.metrics`). With ``evaluate_every`` = n > 1 one episode of each stratum of n is evaluated and stands for
-all of them.
+all of them. A learner is one of :mod:`nscmdp.algorithms`, a compiled one of your own (:mod:`nscmdp.learner`) or any
+object with such methods (:mod:`nscmdp.plain`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -37,8 +39,8 @@ from nscmdp.learner import (
     distribution,
     dual,
     end_of_episode,
+    find,
     first_action,
-    home,
     last_lesson,
     next_action,
 )
@@ -61,7 +63,7 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
     return outcome.alias_reward, outcome.alias_utility, outcome.alias_state
 
 
-@partial(jit, keep=False)  # it is part of the loop that calls it
+@jit
 def value_of(model, learner, probabilities, scratch):
     """V and W of the policy that a learner plays in this episode, by backward induction."""
     return induct(*borrowed((model, learner, probabilities, scratch)))
@@ -184,6 +186,7 @@ class Run:
     value: Array  # V_k
     utility_value: Array  # W_k
     optimum: Array | None  # (n,3): V*_k, its utility, lambda*_k
+    exact: bool = True  # else V_k and W_k are estimates: means of what the episodes of a stratum earned
 
     @cached_property
     def measures(self) -> dict[str, Array]:
@@ -216,7 +219,7 @@ class Run:
 
 def run(
     env: DriftingCMDP,
-    algorithm: str,
+    algorithm: Any,
     setting: str = "literal",
     seed: int = 0,
     evaluate_every: int | None = 1,
@@ -228,15 +231,23 @@ def run(
     windows: int | None = None,
     solve: bool = True,
     progress: Callable[[int], object] | None = None,
+    compiled: bool = True,
 ) -> Run:
     """Run one learner over all episodes of a path.
 
-    A learner that uses the budget assumes ``assumed_budget`` times the true one, in all its constants or in its frame.
-    Realised returns are means over ``windows`` stretches of the run. ``evaluate_every`` None evaluates nothing;
-    ``solve`` False leaves the optimum (which belongs to the environment, not to a run) to the caller; ``progress`` is
-    called with the number of episodes played, now and then.
+    ``algorithm`` is a name, or a learner before its first episode. A named one that uses the budget assumes
+    ``assumed_budget`` times the true one, in all its constants or in its frame. Realised returns are means over
+    ``windows`` stretches of the run. ``evaluate_every`` None evaluates nothing; ``solve`` False leaves the optimum
+    (which belongs to the environment, not to a run) to the caller; ``progress`` is called with the number of episodes
+    played, now and then. ``compiled`` False runs a compiled learner in plain Python, for a debugger to step through.
     """
-    learner = algorithms.make(algorithm, Problem.of(env, assumed_budget, assumed_for), setting, factors, variants)
+    if isinstance(algorithm, str):
+        problem = Problem.of(env, assumed_budget, assumed_for)
+        learner, name = algorithms.make(algorithm, problem, setting, factors, variants), algorithm
+    elif (setting, factors, variants, assumed_budget) == ("literal", None, None, 1.0):
+        learner, name = algorithm, getattr(algorithm, "name", type(algorithm).__name__)
+    else:
+        raise ValueError(f"settings, factors, variants and budgets are for algorithms by name, not for {algorithm!r}")
     every = env.episodes + 1 if evaluate_every is None else evaluate_every
     if every < 1:
         raise ValueError(f"evaluate_every = {evaluate_every}: expected at least 1")
@@ -245,20 +256,34 @@ def run(
     windows = min(windows or WINDOWS, env.episodes)
     reward, utility, duals = np.zeros((3, windows))
     values = np.empty((len(asked), 2))
-    streams = stream("environment", env.name, env.seed, seed), stream("learner", algorithm, seed)
     world, room = World(drift_of(env), sampler_of(env)), Room(empty_model(env), np.empty((2, env.S, 2)))
-    loop = play.of(home(learner))
-    chunk = min(env.episodes, max(1, CHUNK_STEPS // env.H))
-    drawn = np.empty((chunk, 1 + 2 * env.H)), np.empty((chunk, 1 + env.H))
-    for first in range(1, env.episodes + 1, chunk):
-        n = min(chunk, env.episodes + 1 - first)
-        draws = Draws(*(source.random(out=out[:n]) for source, out in zip(streams, drawn, strict=True)))
+    in_python = None if compiled and find(distribution, type(learner)) else python_player(env, world, learner)
+    for first, draws in all_draws(env, name, seed):
+        n = len(draws.learner)
         begin, end = np.searchsorted(asked, (first, first + n))
         record = Record(reward, utility, duals, asked[begin:end], values[begin:end])
-        loop(world, learner, draws, record, room, first, env.episodes)
+        (in_python or play)(world, learner, draws, record, room, first, env.episodes)
         if progress:
             progress(first + n - 1)
+    exact = in_python is None or in_python.exact
+    if in_python and not exact and len(asked):
+        values = in_python.estimates(weight)
     best = optimum.along(env, asked) if solve and len(asked) else None
     length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
     means = reward / length, utility / length
-    return Run(learner, env.rho, length, *means, duals, asked, weight, values[:, 0], values[:, 1], best)
+    return Run(learner, env.rho, length, *means, duals, asked, weight, values[:, 0], values[:, 1], best, exact)
+
+
+def python_player(env: DriftingCMDP, world: World, learner: Any) -> Any:
+    """Found by name, not imported: an edit of the loop in Python reruns no compiled run."""
+    return import_module("nscmdp.plain_loop").Player(env, world.sampler, learner)
+
+
+def all_draws(env: DriftingCMDP, name: str, seed: int) -> Iterator[tuple[int, Draws]]:
+    """The random numbers of all episodes, a chunk at a time: its first episode, and numbers good until the next."""
+    streams = stream("environment", env.name, env.seed, seed), stream("learner", name, seed)
+    chunk = min(env.episodes, max(1, CHUNK_STEPS // env.H))
+    room = np.empty((chunk, 1 + 2 * env.H)), np.empty((chunk, 1 + env.H))
+    for first in range(1, env.episodes + 1, chunk):
+        n = min(chunk, env.episodes + 1 - first)
+        yield first, Draws(*(source.random(out=out[:n]) for source, out in zip(streams, room, strict=True)))

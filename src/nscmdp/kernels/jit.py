@@ -16,40 +16,41 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from nscmdp.kernels.sources import PACKAGE, kernel_digest, plugin_digest
 
+_IN_PYTHON = ContextVar("_IN_PYTHON", default=False)
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Kernels that are called in this context run as they are written, for a debugger to step through."""
+    before = _IN_PYTHON.set(True)
+    try:
+        yield
+    finally:
+        _IN_PYTHON.reset(before)
+
 
 class Kernel:
     """A function that numba compiles when it is first called; kernels may call each other."""
 
-    def __init__(self, function: Callable, *, keep: bool = True, **options: Any) -> None:
-        self.py_func, self.keep, self.options = function, keep, options
+    def __init__(self, function: Callable, **options: Any) -> None:
+        self.py_func, self.options = function, options
         self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
-        self._dispatchers: dict[str, Any] = {}
 
     @cached_property
     def dispatcher(self) -> Any:
-        return self._made(self.__module__, self.keep)
-
-    def of(self, module: str) -> Any:
-        """This kernel for learners whose class is of some module, kept with the kernels of that module."""
-        if module.partition(".")[0] == PACKAGE.name:
-            return self.dispatcher
-        if module not in self._dispatchers:
-            self._dispatchers[module] = self._made(module, self.keep and plugin_digest(module) is not None)
-        return self._dispatchers[module]
-
-    def _made(self, module: str, keep: bool) -> Any:
         # error_model="numpy" leaves out the check for division by zero: no kernel divides by a number that can be zero.
-        with kept_with(module):
-            return numba_module().njit(cache=keep, error_model="numpy", **self.options)(self.py_func)
+        with kept_with(self.__module__):
+            return numba_module().njit(cache=True, error_model="numpy", **self.options)(self.py_func)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.dispatcher(*arguments)
+        return (self.py_func if _IN_PYTHON.get() else self.dispatcher)(*arguments)
 
     def __getattr__(self, name: str) -> Any:
         """Numba asks a function that it finds in another for its type and options: those of the compiled one."""
@@ -132,7 +133,9 @@ def numba_module() -> Any:
     import numpy as np
     from numba.core import caching
 
-    class CheckedCacheFile(caching.IndexDataCacheFile):
+    IndexDataCacheFile = caching.IndexDataCacheFile
+
+    class CheckedCacheFile(IndexDataCacheFile):
         """Numba's cache of a function: an index and a file for each signature, and a checksum after what it reads."""
 
         @contextmanager
@@ -145,6 +148,24 @@ def numba_module() -> Any:
             except OSError as error:
                 error.filename = filepath  # a full disk does not say where
                 raise
+
+        def load(self, key):
+            return IndexDataCacheFile.load(file, key) if (file := self._for(key[0])) else None
+
+        def save(self, key, data):
+            if file := self._for(key[0]):
+                IndexDataCacheFile.save(file, key, data)
+
+        def _for(self, kinds):
+            """The cache for these types of arguments: learners of plug-ins have theirs, those from elsewhere have none."""
+            digests = {plugin_digest(module) for module in outside(kinds)}
+            if not digests:
+                return self
+            if None in digests:
+                return None
+            folder = Path(f"{numba.config.CACHE_DIR}-{'-'.join(sorted(digests))}", Path(self._cache_path).name)
+            folder.mkdir(parents=True, exist_ok=True)
+            return CheckedCacheFile(str(folder), self._index_name.removesuffix(".nbi"), self._source_stamp)
 
         def _load_index(self):
             return super()._load_index() if is_sound(self._index_path) else {}
@@ -160,6 +181,17 @@ def numba_module() -> Any:
     for declare in OPERATIONS:
         declare()
     return numba
+
+
+def outside(kinds: Any) -> set[str]:
+    """The modules from outside this package that learners among some types are of."""
+    found: set[str] = set()
+    for kind in getattr(kinds, "args", kinds):
+        module = getattr(getattr(kind, "instance_class", None), "__module__", PACKAGE.name)
+        if module.partition(".")[0] != PACKAGE.name:
+            found.add(module)
+        found |= outside(getattr(kind, "types", ()))
+    return found
 
 
 @contextmanager
