@@ -133,9 +133,7 @@ def numba_module() -> Any:
     import numpy as np
     from numba.core import caching
 
-    IndexDataCacheFile = caching.IndexDataCacheFile
-
-    class CheckedCacheFile(IndexDataCacheFile):
+    class CheckedCacheFile(caching.IndexDataCacheFile):
         """Numba's cache of a function: an index and a file for each signature, and a checksum after what it reads."""
 
         @contextmanager
@@ -150,20 +148,21 @@ def numba_module() -> Any:
                 raise
 
         def load(self, key):
-            return IndexDataCacheFile.load(file, key) if (file := self._for(key[0])) else None
+            return super(CheckedCacheFile, file).load(key) if (file := self._for(key[0])) else None
 
         def save(self, key, data):
             if file := self._for(key[0]):
-                IndexDataCacheFile.save(file, key, data)
+                super(CheckedCacheFile, file).save(key, data)
 
         def _for(self, kinds):
-            """The cache for these types of arguments: learners of plug-ins have theirs, those from elsewhere have none."""
-            digests = {plugin_digest(module) for module in outside(kinds)}
+            """The cache for these types of arguments: learners of plug-ins have theirs, others from outside none."""
+            digests = [plugin_digest(module) for module in sorted(outside(kinds))]
             if not digests:
                 return self
             if None in digests:
                 return None
-            folder = Path(f"{numba.config.CACHE_DIR}-{'-'.join(sorted(digests))}", Path(self._cache_path).name)
+            usual = Path(self._cache_path)
+            folder = usual.parent.with_name("-".join([usual.parent.name, *map(str, digests)])) / usual.name
             folder.mkdir(parents=True, exist_ok=True)
             return CheckedCacheFile(str(folder), self._index_name.removesuffix(".nbi"), self._source_stamp)
 
