@@ -21,6 +21,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, get_args, get_type_hints
 
+from nscmdp.names import unknown
 from nscmdp.problem import Problem
 
 NAMES = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
@@ -28,7 +29,7 @@ NAMES = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.nam
 
 def module(name: str) -> ModuleType:
     if name not in NAMES:
-        raise ValueError(f"unknown algorithm {name!r}, expected one of {', '.join(NAMES)}")
+        raise ValueError(unknown(name, NAMES, f"unknown algorithm {name!r}"))
     return import_module(f"{__name__}.{name}")
 
 
@@ -42,7 +43,7 @@ def make(
     """The learner before its first episode."""
     chosen = module(algorithm)
     if setting not in chosen.SETTINGS:
-        raise ValueError(f"{algorithm} has no setting {setting!r}, expected one of {', '.join(chosen.SETTINGS)}")
+        raise ValueError(unknown(setting, chosen.SETTINGS, f"{algorithm} has no setting {setting!r}"))
     if factors and setting != "scaled":
         raise ValueError(f"factors belong to the setting 'scaled', not to {setting!r}")
     return chosen.learner(
@@ -57,7 +58,7 @@ def _chosen(options: type, given: dict[str, Any], complaint: str) -> Any:
     known = [field.name for field in fields(options)]
     for name in given:
         if name not in known:
-            raise ValueError(f"{complaint} {name!r}, expected one of {', '.join(known) or 'none'}")
+            raise ValueError(unknown(name, known, f"{complaint} {name!r}"))
     hints = get_type_hints(options)
     for name, value in given.items():
         accepted = get_args(hints[name])

@@ -11,6 +11,7 @@ from importlib import import_module
 
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
+from nscmdp.names import unknown
 
 BUDGET_OPTIONS = ("legs", "budget")  # what sets how much an environment drifts, and nothing else
 NAMES = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
@@ -19,7 +20,7 @@ NAMES = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.nam
 def maker(name: str) -> Callable[..., DriftingCMDP]:
     """The function that makes environment ``name``."""
     if name not in NAMES:
-        raise ValueError(f"unknown environment {name!r}, expected one of {', '.join(NAMES)}")
+        raise ValueError(unknown(name, NAMES, f"unknown environment {name!r}"))
     return getattr(import_module(f"{__name__}.{name}"), name)
 
 
@@ -29,7 +30,7 @@ def make(name: str, episodes: int, **options: object) -> DriftingCMDP:
     known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
     for option in options:
         if option not in known:
-            raise ValueError(f"{name} has no option {option!r}, expected one of {', '.join(known)}")
+            raise ValueError(unknown(option, known, f"{name} has no option {option!r}"))
     return function(episodes, **options)
 
 
