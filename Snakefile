@@ -25,7 +25,7 @@ include: "workflow/rules/report.smk"
 onstart:
     begin()
     # Kernels are compiled once, before the fan-out: simultaneous cold starts would each compile them.
-    shell("nscmdp compile {plan.algorithms:q}")
+    shell("nscmdp job compile {plan.algorithms:q}")
 
 
 rule all:

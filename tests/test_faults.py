@@ -251,7 +251,9 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):
         pytest.skip("no file system can be mounted here")
     longer = TINY["experiments"][0] | {"episodes": [20_000]}
     spec = json.dumps(plan.make(TINY | {"experiments": [longer]}).optimum_spec("small"))
-    command = shlex.join([sys.executable, "-m", "nscmdp", "optimum", spec, "--output", f"{tmp_path}/optima.parquet"])
+    command = shlex.join(
+        [sys.executable, "-m", "nscmdp", "job", "optimum", spec, "--output", f"{tmp_path}/optima.parquet"]
+    )
     script = f"{mount} && cd {shlex.quote(str(tmp_path))} && {command} 2> log; echo $? && cat log && ls -A"
     done = subprocess.run([*namespace, script], capture_output=True, text=True, check=True)
     code, *log, listed = done.stdout.splitlines()

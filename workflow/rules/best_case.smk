@@ -33,7 +33,7 @@ rule best_case:
     message:
         "Searching for the best case of {wildcards.best_case}: {wildcards.question}"
     shell:
-        "nscmdp best_case {params.specification:q} --optima {input.optima:q} --progress {params.progress:q} --output {output:q} --start {input.start:q} 2> {log:q}"
+        "nscmdp job best_case {params.specification:q} --optima {input.optima:q} --progress {params.progress:q} --output {output:q} --start {input.start:q} 2> {log:q}"
 
 
 rule confirm:
@@ -61,7 +61,7 @@ rule confirm:
     message:
         "Confirming the best case of {wildcards.best_case} on fresh seeds: {wildcards.question}"
     shell:
-        "nscmdp confirm {params.specification:q} --optima {input.optima:q} --output {output:q} --searches {input.searches:q} --tuned {input.tuned:q} 2> {log:q}"
+        "nscmdp job confirm {params.specification:q} --optima {input.optima:q} --output {output:q} --searches {input.searches:q} --tuned {input.tuned:q} 2> {log:q}"
 
 
 use rule tuned as best_cases with:

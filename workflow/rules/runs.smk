@@ -16,7 +16,7 @@ rule optimum:
     message:
         "Solving the optima of {wildcards.experiment}"
     shell:
-        "nscmdp optimum {params.specification:q} --output {output:q} 2> {log:q}"
+        "nscmdp job optimum {params.specification:q} --output {output:q} 2> {log:q}"
 
 
 rule search:
@@ -38,7 +38,7 @@ rule search:
     message:
         "Searching for {wildcards.algorithm} on {wildcards.tuning}, K = {wildcards.episodes}, search {wildcards.search}"
     shell:
-        "nscmdp search {params.specification:q} --optima {input.optima:q} --progress {params.progress:q} --output {output:q} --start {input.start:q} 2> {log:q}"
+        "nscmdp job search {params.specification:q} --optima {input.optima:q} --progress {params.progress:q} --output {output:q} --start {input.start:q} 2> {log:q}"
 
 
 rule tune:
@@ -59,7 +59,7 @@ rule tune:
     message:
         "Tuning {wildcards.algorithm} on {wildcards.tuning}, K = {wildcards.episodes}"
     shell:
-        "nscmdp tune {params.specification:q} --optima {input.optima:q} --output {output:q} --searches {input.searches:q} 2> {log:q}"
+        "nscmdp job tune {params.specification:q} --optima {input.optima:q} --output {output:q} --searches {input.searches:q} 2> {log:q}"
 
 
 rule searched:
@@ -87,4 +87,4 @@ rule simulate:
     message:
         "Simulating {wildcards.unit} on {wildcards.experiment}, seeds {wildcards.seeds}"
     shell:
-        "nscmdp simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} --optima {input.optima:q} --tuned {input.tuned:q} 2> {log:q}"
+        "nscmdp job simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} --optima {input.optima:q} --tuned {input.tuned:q} 2> {log:q}"
