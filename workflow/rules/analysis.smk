@@ -13,7 +13,7 @@ rule tables:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **TABLES_REQUEST,
+        **asked("tables"),
     params:
         results=folder,
         config=experiment_config,

@@ -22,11 +22,7 @@ rule best_case:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **asked(
-            lambda w, attempt: requests.best_case(
-                plan, w.best_case, w.question, attempt
-            )
-        ),
+        **asked("best_case"),
     params:
         specification=lambda w: json.dumps(plan.best_case_spec(w.best_case, w.question)),
         progress=lambda w: at(f"logs/{BEST_CASE.format(**w)}")[0],
@@ -49,11 +45,7 @@ rule confirm:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **asked(
-            lambda w, attempt: requests.confirmation(
-                plan, w.best_case, w.question, attempt
-            )
-        ),
+        **asked("confirm"),
     params:
         specification=lambda w: json.dumps(
             plan.confirmation_spec(w.best_case, w.question)

@@ -10,7 +10,7 @@ rule optimum:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **OPTIMUM_REQUEST,
+        **asked("optimum"),
     params:
         specification=lambda w: json.dumps(plan.optimum_spec(w.experiment)),
     message:
@@ -31,7 +31,7 @@ rule search:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **SEARCH_REQUEST,
+        **asked("search"),
     params:
         specification=search_specification,
         progress=lambda w: at(f"logs/{SEARCH.format(**w)}")[0],
@@ -53,7 +53,7 @@ rule tune:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **TUNING_REQUEST,
+        **asked("tune"),
     params:
         specification=tuning_specification,
     message:
@@ -81,7 +81,7 @@ rule simulate:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **RUN_REQUEST,
+        **asked("simulate"),
     params:
         specification=lambda w: run_specification(w.experiment, w.unit),
     message:
