@@ -82,6 +82,12 @@ def test_run_takes_factors_and_variants(capsys):
     assert means(lines)["gap"] == pytest.approx(run.gap[-1] / 300, abs=5.1e-5)
 
 
+def test_run_says_in_one_line_what_does_not_fit(capsys):
+    assert cli.main(["run", "nonstationary_triple_q", "menu", "--episodes", "2"]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"nscmdp: a frame of \S+ episodes does not fit into K = 2: expected 1 to 2", line)
+
+
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_run_writes_its_evaluated_episodes_and_what_decided_them(capsys, tmp_path, form):
     file = tmp_path / f"run.{form}"

@@ -96,7 +96,7 @@ def tried():
 
 
 @pytest.mark.usefixtures("constants")
-@pytest.mark.parametrize(("page", "text"), tried())
+@pytest.mark.parametrize(("page", "text"), list(tried()))
 def test_a_command_that_is_shown_works(page, text, tmp_path, monkeypatch):
     words = shlex.split(text)
     if words[0] == "make":

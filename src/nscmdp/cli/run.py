@@ -3,11 +3,12 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nscmdp.cli.commands import Commands, add_drift, environment, named, setting_of
+from nscmdp.progress import Line, duration
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +44,6 @@ def add(commands: Commands) -> None:
 
 
 def run(chosen: argparse.Namespace) -> None:
-    from nscmdp import simulate
     from nscmdp.runs import single
 
     if chosen.output:
@@ -58,15 +58,29 @@ def run(chosen: argparse.Namespace) -> None:
         "seed": chosen.seed,
         "evaluate_every": every,
     }
-    done = simulate.run(env, **learner, progress=_progress(env.episodes))
+    done = _simulate(env, learner)
     print(summary(done, env, learner["setting"]))
     if chosen.output:
         from nscmdp.study.searches import run_digest
 
-        options = {"environment": chosen.environment, "options": named("--option", chosen.option)}
-        sources = run_digest(chosen.algorithm)
-        single.write(chosen.output, done, env, {**learner, **options, "episodes": env.episodes, "sources": sources})
+        named_so = {"environment": chosen.environment, "options": named("--option", chosen.option)}
+        decided = {**learner, **named_so, "episodes": env.episodes, "sources": run_digest(chosen.algorithm)}
+        single.write(chosen.output, done, env, decided)
         print(f"\n{len(done.episode):,} evaluated episodes written to {chosen.output}")
+
+
+def _simulate(env: "DriftingCMDP", learner: dict[str, Any]) -> "Run":
+    """What the library warns of is said in one line."""
+    from nscmdp import simulate
+
+    progress = Progress(env.episodes)
+    try:
+        with warnings.catch_warnings(record=True) as warned:
+            return simulate.run(env, **learner, progress=progress)
+    finally:
+        progress.line.clear()
+        for one in warned:
+            print(f"nscmdp: {one.message}", file=sys.stderr)
 
 
 def _numbers(factors: dict[str, object]) -> dict[str, float]:
@@ -103,23 +117,21 @@ def _rounded(values: Any) -> Any:
     return values.round(9) + 0.0
 
 
-def _progress(episodes: int) -> Callable[[int], None] | None:
+class Progress:
     """Tells a terminal how far a long run is."""
-    from nscmdp.progress import Line, duration
 
-    line, began = Line(sys.stderr), time.monotonic()
-    if not line.on_terminal:
-        return None
-    due = began + PATIENCE
+    def __init__(self, episodes: int) -> None:
+        self.line, self.episodes, self.began = Line(sys.stderr), episodes, time.monotonic()
+        self.due = self.began + PATIENCE
 
-    def show(episode: int) -> None:
-        nonlocal due
+    def __call__(self, episode: int) -> None:
         now = time.monotonic()
-        if episode == episodes:
-            line.clear()
-        elif now > due:
-            due = now + PAUSE
-            left = duration((now - began) * (episodes / episode - 1))
-            line.show(f"episode {episode:,} of {episodes:,} ({episode / episodes:.0%}), about {left} left")
+        if self.line.on_terminal and now > self.due:
+            self.due = now + PAUSE
+            self.line.show(self._text(episode, now - self.began))
 
-    return show
+    def _text(self, episode: int, passed: float) -> str:
+        if episode == self.episodes:
+            return "all episodes are played; solving the optimum of those that are evaluated"
+        left = duration(passed * (self.episodes / episode - 1))
+        return f"episode {episode:,} of {self.episodes:,} ({episode / self.episodes:.0%}), about {left} left"

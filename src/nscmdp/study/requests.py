@@ -38,7 +38,7 @@ JOB = 300  # seconds that a job in a batch of its own choosing aims at
 class Request(NamedTuple):
     minutes: int
     megabytes: int
-    seconds: float  # what it is expected to take, without margin
+    seconds: float  # the estimate, without margin and the time to start
 
 
 def simulation(plan: "Plan", experiment: str, unit: str, seeds: int, attempt: int = 1) -> Request:
