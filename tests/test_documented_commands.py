@@ -114,8 +114,8 @@ def test_a_command_that_is_mentioned_is_there(text):
     words = shlex.split(text)
     if words[0] == "make":
         make(words)
-    elif "--help" in words:
+    elif len(words) == 2:  # `nscmdp describe`: what it takes is said elsewhere
         with pytest.raises(SystemExit, match="0"):
-            cli.parse(words[1:])
+            cli.parse([words[1], "--help"])
     else:
         assert cli.parse(words[1:]).run

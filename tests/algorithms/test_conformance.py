@@ -139,7 +139,7 @@ def test_unknown_choices_are_refused_with_what_is_accepted(problem, name):
     with pytest.raises(ValueError, match=f"{name} has no setting 'tasty'.* .expected one of {accepted}"):
         algorithms.make(name, problem, "tasty")
     accepted = ", ".join(field.name for field in dataclasses.fields(module.Variants)) or "none"
-    with pytest.raises(ValueError, match=f"{name} has no variant 'tasty'.* .expected one of {accepted}"):
+    with pytest.raises(ValueError, match=f"{name} has no variant 'tasty'.* .expected (one of )?{accepted}"):
         algorithms.make(name, problem, module.SETTINGS[0], variants={"tasty": True})
     if "scaled" in module.SETTINGS:
         accepted = ", ".join(field.name for field in dataclasses.fields(module.Factors))

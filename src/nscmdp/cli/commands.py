@@ -22,7 +22,7 @@ class Commands:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         self.parser.set_defaults(run=lambda _: self.parser.print_help())
-        self._parsers = self.parser.add_subparsers(metavar="COMMAND", help=argparse.SUPPRESS)
+        self._parsers = self.parser.add_subparsers(prog=name, metavar="COMMAND", help=argparse.SUPPRESS)
 
     def group(self, title: str) -> None:
         """The commands that follow stand below this title."""
