@@ -67,12 +67,12 @@ readme: setup  ## put the answer of the results at hand into the README, and wha
 	cp results/figures/grid_world.png docs/grid_world.png
 	cp results/figures/claims.png docs/claims.png
 	cp results/claims.md docs/claims.md
-	$(IN_VENV) nscmdp readme docs/answer.json
+	$(IN_VENV) nscmdp job readme docs/answer.json
 	$(IN_VENV) nscmdp verify results --update
 
 search: setup  ## the deep searches again, into workflow/searches: about 100 minutes on two cores; resumable
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml $(ARGS)
-	$(IN_VENV) nscmdp record searched --output workflow/searches
+	$(IN_VENV) nscmdp job record searched --output workflow/searches
 
 clean:  ## forget the results, keep the environment
 	rm -rf results .snakemake

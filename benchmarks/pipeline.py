@@ -38,7 +38,7 @@ begin = time.perf_counter()
 failed = subprocess.call([{real!r}, *sys.argv[1:]])
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 with open({notes!r}, "a") as notes:
-    notes.write(f"{{sys.argv[1]}}\\t{{used.ru_utime + used.ru_stime}}\\t{{time.perf_counter() - begin}}\\n")
+    notes.write(f"{{sys.argv[2]}}\\t{{used.ru_utime + used.ru_stime}}\\t{{time.perf_counter() - begin}}\\n")
 sys.exit(failed)
 """
 NOTES = "notes.tsv"
@@ -78,7 +78,7 @@ def simulate(episodes: int, seeds: int, worker: str | None = None) -> tuple[floa
     program = [sys.executable, "-c", worker] if worker else [sys.executable, "-m", "nscmdp"]
     with tempfile.TemporaryDirectory() as folder:
         output = str(Path(folder) / f"seeds=0-{seeds - 1}.parquet")
-        return run(*program, "simulate", specification, "--seeds", f"0-{seeds - 1}", "--output", output)
+        return run(*program, "job", "simulate", specification, "--seeds", f"0-{seeds - 1}", "--output", output)
 
 
 def starts(repeats: int, cold: bool) -> Iterator[Figure]:
@@ -96,7 +96,7 @@ def starts(repeats: int, cold: bool) -> Iterator[Figure]:
     )
     if cold:
         with tempfile.TemporaryDirectory() as folder:
-            command = (python, "-m", "nscmdp", "compile", LEARNER["algorithm"])
+            command = (python, "-m", "nscmdp", "job", "compile", LEARNER["algorithm"])
             yield Figure("cold start: compile Algorithm 1", run(*command, NSCMDP_CACHE=folder)[0], "s")
 
 

@@ -4,7 +4,6 @@ The pipeline runs here on a configuration of a few seconds, with the compiled ke
 """
 
 import errno
-import hashlib
 import importlib.util
 import json
 import os
@@ -15,78 +14,17 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numba
 import pytest
-import yaml
 
 from nscmdp.analysis import tables
 from nscmdp.kernels import jit
 from nscmdp.runs import files
 from nscmdp.study import plan
+from small_project import TINY, hashes, project, said, start, to_the_end
 
-ROOT = Path(__file__).parent.parent
 HOSTILE = 'it\'s a "folder"; touch pwned & $(touch pwned) `touch pwned` *'
-TINY = {
-    "results": "results",
-    "batch": 1,
-    "shown": [],
-    "experiments": [
-        {
-            "name": "small",
-            "environment": {"name": "menu"},
-            "episodes": [64],
-            "seeds": 3,
-            "windows": 4,
-            "keep": "windows",
-            "learners": [{"algorithm": "uniform", "setting": "literal"}],
-        }
-    ],
-}
-
-
-def project(folder, **changed):
-    """The project without its package, which stays where its kernels are compiled."""
-    folder.mkdir()
-    for name in ("workflow", "notebooks"):
-        shutil.copytree(ROOT / name, folder / name)
-    for name in ("Snakefile", "environment.yml"):
-        shutil.copy(ROOT / name, folder / name)
-    (folder / "config.yaml").write_text(yaml.safe_dump(TINY | changed))
-    (folder / "bin").mkdir()
-    command = folder / "bin" / "nscmdp"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nscmdp "$@"\n')
-    command.chmod(0o755)
-    return folder
-
-
-def start(folder, *arguments):
-    """Start the pipeline as ``make`` does. What it says goes to a file, which an orphan cannot keep open for us."""
-    environment = os.environ | {
-        "PYTHONPATH": str(ROOT / "src"),
-        "PATH": os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
-    }
-    command = [sys.executable, "-m", "snakemake", "--profile", "workflow/profiles/default", "--cores", "2", *arguments]
-    with open(folder / "said.txt", "a") as said:
-        return subprocess.Popen(command, cwd=folder, env=environment, stdout=said, stderr=said, start_new_session=True)
-
-
-def said(folder):
-    return (folder / "said.txt").read_text()
-
-
-def to_the_end(folder, *arguments):
-    """Run the pipeline; what it and those before it said."""
-    assert start(folder, *arguments).wait() == 0, said(folder)
-    return said(folder)
-
-
-def hashes(folder):
-    """All results but the log of what was run when."""
-    files = [file for part in ("simulations", "environments", "tables") for file in sorted((folder / part).rglob("*"))]
-    files = [file for file in files if file.is_file()] + [folder / "index.html", folder / "checksums.txt"]
-    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +189,9 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):
         pytest.skip("no file system can be mounted here")
     longer = TINY["experiments"][0] | {"episodes": [20_000]}
     spec = json.dumps(plan.make(TINY | {"experiments": [longer]}).optimum_spec("small"))
-    command = shlex.join([sys.executable, "-m", "nscmdp", "optimum", spec, "--output", f"{tmp_path}/optima.parquet"])
+    command = shlex.join(
+        [sys.executable, "-m", "nscmdp", "job", "optimum", spec, "--output", f"{tmp_path}/optima.parquet"]
+    )
     script = f"{mount} && cd {shlex.quote(str(tmp_path))} && {command} 2> log; echo $? && cat log && ls -A"
     done = subprocess.run([*namespace, script], capture_output=True, text=True, check=True)
     code, *log, listed = done.stdout.splitlines()

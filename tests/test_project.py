@@ -93,7 +93,7 @@ def test_a_worker_imports_no_heavy_packages(tmp_path):
     planned = plan.make({"experiments": [experiment]})
     spec = json.dumps(planned.run_spec("one", "uniform.literal"))
     code = "import sys; from nscmdp.cli import main; main(sys.argv[1:]); print(*sys.modules)"
-    job = ("simulate", spec, "--seeds", "0", "--output", str(tmp_path / "seeds=0.parquet"))
+    job = ("job", "simulate", spec, "--seeds", "0", "--output", str(tmp_path / "seeds=0.parquet"))
     done = subprocess.run([sys.executable, "-c", code, *job], capture_output=True, text=True, check=True)
     assert (tmp_path / "seeds=0.parquet").exists()
     assert [name for name in heavy if name in done.stdout.split()] == []
@@ -102,4 +102,4 @@ def test_a_worker_imports_no_heavy_packages(tmp_path):
 def test_the_command_line_is_there_both_ways():
     for command in ([str(Path(sys.executable).with_name("nscmdp"))], [sys.executable, "-m", "nscmdp"]):
         done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
-        assert "simulate" in done.stdout
+        assert "nscmdp run triple_q" in done.stdout

@@ -192,14 +192,14 @@ def test_every_variant_runs_and_departs_from_the_listing(tiny, name, variant, va
 def test_unknown_choices_are_refused_with_what_is_accepted(problem, name):
     settings = algorithms.settings(name)
     accepted = ", ".join(settings)
-    with pytest.raises(ValueError, match=f"{name} has no setting 'tasty', expected one of {accepted}"):
+    with pytest.raises(ValueError, match=f"{name} has no setting 'tasty'.* .expected .*{accepted}"):
         algorithms.make(name, problem, "tasty")
     accepted = ", ".join(field.name for field in dataclasses.fields(algorithms.variants(name))) or "none"
-    with pytest.raises(ValueError, match=f"{name} has no variant 'tasty', expected one of {accepted}"):
+    with pytest.raises(ValueError, match=f"{name} has no variant 'tasty'.* .expected .*{accepted}"):
         algorithms.make(name, problem, settings[0], variants={"tasty": True})
     if "scaled" in settings:
         accepted = ", ".join(algorithms.factors(name))
-        with pytest.raises(ValueError, match=f"{name} has no factor 'tasty', expected one of {accepted}"):
+        with pytest.raises(ValueError, match=f"{name} has no factor 'tasty'.* .expected .*{accepted}"):
             algorithms.make(name, problem, "scaled", factors={"tasty": 2.0})
 
 
@@ -210,7 +210,7 @@ def test_factors_outside_the_scaled_setting_are_refused(problem, name, setting):
 
 
 def test_an_unknown_algorithm_is_refused_with_the_known_ones(problem):
-    with pytest.raises(ValueError, match=f"unknown algorithm 'tasty', expected one of {', '.join(algorithms.NAMES)}"):
+    with pytest.raises(ValueError, match=f"unknown algorithm 'tasty' .expected one of {', '.join(algorithms.NAMES)}"):
         algorithms.make("tasty", problem)
 
 
@@ -241,12 +241,12 @@ def test_an_environment_is_decided_by_its_options_and_seed(name):
 
 @pytest.mark.parametrize("name", environments.NAMES)
 def test_an_unknown_option_is_refused_with_the_known_ones(name):
-    with pytest.raises(ValueError, match=f"{name} has no option 'tasty', expected one of .*seed"):
+    with pytest.raises(ValueError, match=f"{name} has no option 'tasty' .expected one of .*seed"):
         environments.make(name, episodes=10, tasty=True)
 
 
 def test_an_unknown_environment_is_refused_with_the_known_ones():
-    expected = f"unknown environment 'tasty', expected one of {', '.join(environments.NAMES)}"
+    expected = f"unknown environment 'tasty' .expected one of {', '.join(environments.NAMES)}"
     with pytest.raises(ValueError, match=expected):
         environments.make("tasty", episodes=10)
 

@@ -176,7 +176,7 @@ def test_a_map_that_is_not_text_is_refused(tmp_path):
 
 def test_the_exported_schema_is_that_of_the_models():
     exported = (ROOT / "workflow/schemas/config.json").read_text()
-    assert exported == config.schema_text(), "run: nscmdp schema --output workflow/schemas/config.json"
+    assert exported == config.schema_text(), "run: nscmdp job schema --output workflow/schemas/config.json"
 
 
 def test_the_text_of_the_schema_is_the_schema():

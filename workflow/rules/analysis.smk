@@ -13,7 +13,7 @@ rule tables:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **TABLES_REQUEST,
+        **asked("tables"),
     params:
         results=folder,
         config=experiment_config,
@@ -21,7 +21,7 @@ rule tables:
     message:
         "Tabulating {wildcards.experiment}"
     shell:
-        "nscmdp tables {params.results:q} {wildcards.experiment:q} 2> {log:q}"
+        "nscmdp job tables {params.results:q} {wildcards.experiment:q} 2> {log:q}"
 
 
 rule tuned:
@@ -43,7 +43,7 @@ rule tuned:
     message:
         "Tabulating what tuning tried"
     shell:
-        "nscmdp {params.command:q} {params.results:q} 2> {log:q}"
+        "nscmdp job {params.command:q} {params.results:q} 2> {log:q}"
 
 
 use rule tuned as environments with:
@@ -134,7 +134,7 @@ rule judge:
     message:
         "Checking the claims of {wildcards.group}"
     shell:
-        "nscmdp judge {params.results:q} {wildcards.group:q} > {log:q} 2>&1"
+        "nscmdp job judge {params.results:q} {wildcards.group:q} > {log:q} 2>&1"
 
 
 use rule tuned as claims with:

@@ -22,18 +22,14 @@ rule best_case:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **asked(
-            lambda w, attempt: requests.best_case(
-                plan, w.best_case, w.question, attempt
-            )
-        ),
+        **asked("best_case"),
     params:
         specification=lambda w: json.dumps(plan.best_case_spec(w.best_case, w.question)),
         progress=lambda w: at(f"logs/{BEST_CASE.format(**w)}")[0],
     message:
         "Searching for the best case of {wildcards.best_case}: {wildcards.question}"
     shell:
-        "nscmdp best_case {params.specification:q} --optima {input.optima:q} --progress {params.progress:q} --output {output:q} --start {input.start:q} 2> {log:q}"
+        "nscmdp job best_case {params.specification:q} --optima {input.optima:q} --progress {params.progress:q} --output {output:q} --start {input.start:q} 2> {log:q}"
 
 
 rule confirm:
@@ -49,11 +45,7 @@ rule confirm:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **asked(
-            lambda w, attempt: requests.confirmation(
-                plan, w.best_case, w.question, attempt
-            )
-        ),
+        **asked("confirm"),
     params:
         specification=lambda w: json.dumps(
             plan.confirmation_spec(w.best_case, w.question)
@@ -61,7 +53,7 @@ rule confirm:
     message:
         "Confirming the best case of {wildcards.best_case} on fresh seeds: {wildcards.question}"
     shell:
-        "nscmdp confirm {params.specification:q} --optima {input.optima:q} --output {output:q} --searches {input.searches:q} --tuned {input.tuned:q} 2> {log:q}"
+        "nscmdp job confirm {params.specification:q} --optima {input.optima:q} --output {output:q} --searches {input.searches:q} --tuned {input.tuned:q} 2> {log:q}"
 
 
 use rule tuned as best_cases with:

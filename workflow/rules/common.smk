@@ -35,11 +35,34 @@ def folder(wildcards):
     return RESULTS
 
 
-def asked(estimate):
-    """A job's time and memory: ``estimate(wildcards, attempt)`` gives both, Snakemake asks for one at a time."""
+# What a job of a rule may need, by its wildcards and attempt.
+REQUESTS = {
+    "optimum": lambda w, attempt: requests.optimum(plan, w.experiment, attempt),
+    "search": lambda w, attempt: requests.search(
+        plan, w.tuning, w.algorithm, int(w.episodes), attempt
+    ),
+    "tune": lambda w, attempt: requests.tuning(
+        plan, w.tuning, w.algorithm, int(w.episodes), attempt
+    ),
+    "best_case": lambda w, attempt: requests.best_case(
+        plan, w.best_case, w.question, attempt
+    ),
+    "confirm": lambda w, attempt: requests.confirmation(
+        plan, w.best_case, w.question, attempt
+    ),
+    "simulate": lambda w, attempt: requests.simulation(
+        plan, w.experiment, w.unit, len(parse_seeds(w.seeds)), attempt
+    ),
+    "tables": lambda w, attempt: requests.tables(plan, w.experiment, attempt),
+}
+
+
+def asked(rule):
+    """Its time and memory: Snakemake asks for one at a time."""
+    request = REQUESTS[rule]
     return {
-        "mem_mb": lambda wildcards, attempt: estimate(wildcards, attempt).megabytes,
-        "runtime": lambda wildcards, attempt: estimate(wildcards, attempt).minutes,
+        "mem_mb": lambda wildcards, attempt: request(wildcards, attempt).megabytes,
+        "runtime": lambda wildcards, attempt: request(wildcards, attempt).minutes,
     }
 
 
@@ -66,26 +89,6 @@ def optima_of_windows(wildcards):
     kept = plan.experiment(wildcards.experiment).keep
     name = layout.optima(plan.optima_of(wildcards.experiment))
     return at(name) if kept == "windows" else []
-
-
-OPTIMUM_REQUEST = asked(
-    lambda w, attempt: requests.optimum(plan, w.experiment, attempt)
-)
-SEARCH_REQUEST = asked(
-    lambda w, attempt: requests.search(
-        plan, w.tuning, w.algorithm, int(w.episodes), attempt
-    )
-)
-TUNING_REQUEST = asked(
-    lambda w, attempt: requests.tuning(
-        plan, w.tuning, w.algorithm, int(w.episodes), attempt
-    )
-)
-RUN_REQUEST = asked(
-    lambda w, attempt: requests.simulation(
-        plan, w.experiment, w.unit, len(parse_seeds(w.seeds)), attempt
-    )
-)
 
 
 def experiment_config(wildcards):
@@ -117,6 +120,3 @@ def step(command, module, **decisive):
     """Parameters of a rule whose command needs the results folder alone; the others decide when it runs again."""
     digest = sources.digest(f"nscmdp.{module}")
     return {"command": command, "results": folder, "sources": digest, **decisive}
-
-
-TABLES_REQUEST = asked(lambda w, attempt: requests.tables(plan, w.experiment, attempt))

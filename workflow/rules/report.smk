@@ -27,7 +27,7 @@ for NAME in plan.notebooks:
         message:
             "Executing {input.notebook}"
         shell:
-            "nscmdp notebook {input.notebook:q} --parameters {params.parameters:q} --output {output.notebook:q} 2> {log:q}"
+            "nscmdp job notebook {input.notebook:q} --parameters {params.parameters:q} --output {output.notebook:q} 2> {log:q}"
 
 
 rule html:
@@ -46,7 +46,7 @@ rule html:
     message:
         "Rendering {input}"
     shell:
-        "nscmdp render {input:q} --output {output:q} 2> {log:q}"
+        "nscmdp job render {input:q} --output {output:q} 2> {log:q}"
 
 
 use rule tuned as page with:

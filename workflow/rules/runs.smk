@@ -10,13 +10,13 @@ rule optimum:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **OPTIMUM_REQUEST,
+        **asked("optimum"),
     params:
         specification=lambda w: json.dumps(plan.optimum_spec(w.experiment)),
     message:
         "Solving the optima of {wildcards.experiment}"
     shell:
-        "nscmdp optimum {params.specification:q} --output {output:q} 2> {log:q}"
+        "nscmdp job optimum {params.specification:q} --output {output:q} 2> {log:q}"
 
 
 rule search:
@@ -31,14 +31,14 @@ rule search:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **SEARCH_REQUEST,
+        **asked("search"),
     params:
         specification=search_specification,
         progress=lambda w: at(f"logs/{SEARCH.format(**w)}")[0],
     message:
         "Searching for {wildcards.algorithm} on {wildcards.tuning}, K = {wildcards.episodes}, search {wildcards.search}"
     shell:
-        "nscmdp search {params.specification:q} --optima {input.optima:q} --progress {params.progress:q} --output {output:q} --start {input.start:q} 2> {log:q}"
+        "nscmdp job search {params.specification:q} --optima {input.optima:q} --progress {params.progress:q} --output {output:q} --start {input.start:q} 2> {log:q}"
 
 
 rule tune:
@@ -53,13 +53,13 @@ rule tune:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **TUNING_REQUEST,
+        **asked("tune"),
     params:
         specification=tuning_specification,
     message:
         "Tuning {wildcards.algorithm} on {wildcards.tuning}, K = {wildcards.episodes}"
     shell:
-        "nscmdp tune {params.specification:q} --optima {input.optima:q} --output {output:q} --searches {input.searches:q} 2> {log:q}"
+        "nscmdp job tune {params.specification:q} --optima {input.optima:q} --output {output:q} --searches {input.searches:q} 2> {log:q}"
 
 
 rule searched:
@@ -81,10 +81,10 @@ rule simulate:
     conda:
         "../envs/nscmdp.yml"
     resources:
-        **RUN_REQUEST,
+        **asked("simulate"),
     params:
         specification=lambda w: run_specification(w.experiment, w.unit),
     message:
         "Simulating {wildcards.unit} on {wildcards.experiment}, seeds {wildcards.seeds}"
     shell:
-        "nscmdp simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} --optima {input.optima:q} --tuned {input.tuned:q} 2> {log:q}"
+        "nscmdp job simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} --optima {input.optima:q} --tuned {input.tuned:q} 2> {log:q}"

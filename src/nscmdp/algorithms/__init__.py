@@ -33,6 +33,7 @@ from typing import Any, get_args, get_type_hints
 
 from nscmdp import plugins
 from nscmdp.learner import Factor, chosen
+from nscmdp.names import unknown
 from nscmdp.problem import Problem
 
 OWN = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
@@ -50,9 +51,7 @@ def module(name: str) -> ModuleType:
         return import_module(f"{__name__}.{name}")
     found = plugins.module("algorithms", name)
     if found is None:
-        raise ValueError(
-            f"unknown algorithm {name!r}, expected one of {', '.join((*OWN, *plugins.names('algorithms')))}"
-        )
+        raise ValueError(unknown(name, (*OWN, *plugins.names("algorithms")), f"unknown algorithm {name!r}"))
     return found
 
 
@@ -159,7 +158,7 @@ def _given(
 ) -> dict[str, Any]:
     """What an algorithm's functions can ask for, checked."""
     if setting not in settings(algorithm):
-        raise ValueError(f"{algorithm} has no setting {setting!r}, expected one of {', '.join(settings(algorithm))}")
+        raise ValueError(unknown(setting, settings(algorithm), f"{algorithm} has no setting {setting!r}"))
     if factors_by_name and setting != "scaled":
         raise ValueError(f"factors belong to the setting 'scaled', not to {setting!r}")
     return {
@@ -197,7 +196,7 @@ def _chosen_variants(algorithm: str, given: dict[str, Any]) -> Any:
 def _known(given: dict[str, Any], known: list[str], complaint: str) -> None:
     for name in given:
         if name not in known:
-            raise ValueError(f"{complaint} {name!r}, expected one of {', '.join(known) or 'none'}")
+            raise ValueError(unknown(name, known, f"{complaint} {name!r}"))
 
 
 def _from_0_on(name: str, value: float) -> None:

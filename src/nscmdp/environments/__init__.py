@@ -14,6 +14,7 @@ from pathlib import Path
 from nscmdp import plugins
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
+from nscmdp.names import unknown
 
 BUDGET_OPTIONS = ("legs", "budget")  # what sets how much an environment drifts, and nothing else
 OWN = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
@@ -30,8 +31,7 @@ def maker(name: str) -> Callable[..., DriftingCMDP]:
     """The function that makes environment ``name``."""
     found = import_module(f"{__name__}.{name}") if name in OWN else plugins.module("environments", name)
     if found is None:
-        known = ", ".join((*OWN, *plugins.names("environments")))
-        raise ValueError(f"unknown environment {name!r}, expected one of {known}")
+        raise ValueError(unknown(name, (*OWN, *plugins.names("environments")), f"unknown environment {name!r}"))
     return getattr(found, name)
 
 
@@ -41,7 +41,7 @@ def make(name: str, episodes: int, **options: object) -> DriftingCMDP:
     known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
     for option in options:
         if option not in known:
-            raise ValueError(f"{name} has no option {option!r}, expected one of {', '.join(known)}")
+            raise ValueError(unknown(option, known, f"{name} has no option {option!r}"))
     return function(episodes, **options)
 
 

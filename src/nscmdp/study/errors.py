@@ -10,6 +10,8 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
 
+from nscmdp.names import unknown
+
 LONGEST = 120  # characters of a value that are shown
 PROBLEM = "problem"  # our own type of error
 
@@ -39,14 +41,6 @@ def below(key: str, value: Any, message: str) -> PydanticCustomError:
 
 def raised(problem: Problem) -> PydanticCustomError:
     return PydanticCustomError(PROBLEM, "{message}", problem._asdict())
-
-
-def unknown(word: object, known: Iterable[str], what: str = "unknown") -> str:
-    """unknown key, did you mean seeds? (expected one of ...)"""
-    names = list(known)
-    near = difflib.get_close_matches(str(word).lower(), names, n=1)
-    hint = f", did you mean {near[0]}?" if near else ""
-    return f"{what}{hint} (expected {'one of ' + ', '.join(names) if names else 'none'})"
 
 
 def shown(value: Any) -> str:

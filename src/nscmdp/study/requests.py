@@ -38,6 +38,7 @@ JOB = 300  # seconds that a job in a batch of its own choosing aims at
 class Request(NamedTuple):
     minutes: int
     megabytes: int
+    seconds: float  # the estimate, without margin and the time to start
 
 
 def simulation(plan: "Plan", experiment: str, unit: str, seeds: int, attempt: int = 1) -> Request:
@@ -156,4 +157,4 @@ def _points(case: "Case", experiment: "Experiment") -> int:
 
 def _request(seconds: float, size: float, attempt: int) -> Request:
     minutes = START + MARGIN * seconds / 60
-    return Request(math.ceil(attempt * minutes), math.ceil(attempt * (BASE + size / 1e6)))
+    return Request(math.ceil(attempt * minutes), math.ceil(attempt * (BASE + size / 1e6)), seconds)

@@ -1,9 +1,8 @@
-"""The command line: what a person may call by hand, and what the pipeline's rules call."""
+"""For the pipeline: the commands that rules and the Makefile call, ``nscmdp job NAME``."""
 
 import argparse
 import json
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -22,56 +21,14 @@ STEPS = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = _parser()
-    chosen = parser.parse_args(arguments)
-    if not hasattr(chosen, "run"):
-        parser.print_help()
-        return 0
-    try:
-        _load_plugins(chosen)
-        chosen.run(chosen)
-    except Exception as error:
-        if not _expected(error):
-            raise
-        _say(f"nscmdp: {error}")
-        return 1
-    return 0
-
-
-def _load_plugins(chosen: argparse.Namespace) -> None:
-    """Those named on the command line, and those that a job's specification names."""
-    named = [*chosen.plugin, *getattr(chosen, "specification", {}).get("plugins", [])]
-    if named:
-        from nscmdp import plugins
-
-        plugins.load(named)
-
-
-def _say(message: str) -> None:
-    """To the log; to the terminal if the log's disk is full."""
-    try:
-        print(message, file=sys.stderr, flush=True)
-    except OSError:
-        print(message)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="nscmdp", description="Non-stationary constrained MDPs: simulate, solve, tabulate."
-    )
-    parser.add_argument("--plugin", action="append", default=[], metavar="FILE", help="an algorithm or an environment")
-    commands = parser.add_subparsers(title="commands", metavar="")
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="nscmdp job", description="A step of the pipeline, as its rules call it.")
+    jobs = parser.add_subparsers(title="steps", metavar="STEP", required=True)
 
     def command(name: str, run: Callable, help: str) -> argparse.ArgumentParser:
-        sub = commands.add_parser(name, help=help, description=help)
+        sub = jobs.add_parser(name, help=help, description=help)
         sub.set_defaults(run=run)
         return sub
-
-    def environment(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("environment")
-        sub.add_argument("--episodes", type=int, default=10_000)
-        sub.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the environment")
 
     def job(name: str, run: Callable, help: str) -> argparse.ArgumentParser:
         sub = command(name, run, help)
@@ -79,32 +36,12 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--output", type=Path, required=True)
         return sub
 
-    sub = command("describe", _describe, "print an environment's sizes, budgets and how much its constraint binds")
-    environment(sub)
-
-    sub = command("try", _try, "run one learner on one environment and print its regret, violation and gap")
-    environment(sub)
-    sub.add_argument("algorithm")
-    sub.add_argument("--setting", default="scaled")
-    sub.add_argument("--seed", type=int, default=0)
-
-    sub = command("validate", _validate, "check a configuration file")
-    sub.add_argument("file", type=Path)
-
-    sub = command("check", _check, "audit a finished run: is all there, sound, as planned, by these sources?")
-    sub.add_argument("results", type=Path)
-
     sub = command("schema", _schema, "write the JSON schema of the configuration")
     sub.add_argument("--output", type=Path, required=True)
 
     sub = command("readme", _readme, "write the answer into a README")
     sub.add_argument("answer", type=Path)
     sub.add_argument("--readme", type=Path, default=Path("README.md"))
-
-    sub = command("verify", _verify, "compare the results of a run with the reference in the repository")
-    sub.add_argument("results", type=Path)
-    sub.add_argument("--reference", type=Path, default=Path("docs/reference.json"))
-    sub.add_argument("--update", action="store_true", help="make the results at hand the reference")
 
     sub = command("compile", _compile, "compile the kernels of some algorithms, or of all")
     sub.add_argument("algorithms", nargs="*")
@@ -163,50 +100,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _environment(chosen: argparse.Namespace):
-    from nscmdp import environments
-    from nscmdp.study import config
-
-    named = {"name": chosen.environment, **dict(_option(text) for text in chosen.option)}
-    shown = config.parse({"environment": named, "episodes": chosen.episodes}, "Shown")
-    return environments.make(**shown.specification)
-
-
-def _describe(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import description
-
-    for name, value in description.describe(_environment(chosen)).items():
-        print(f"{name:20} {value:.6g}" if isinstance(value, float) else f"{name:20} {value}")
-
-
-def _try(chosen: argparse.Namespace) -> None:
-    from nscmdp import budget, simulate
-
-    env = _environment(chosen)
-    every = max(1, chosen.episodes // 1000)
-    run = simulate.run(env, chosen.algorithm, chosen.setting, chosen.seed, every)
-    print(f"{env}\nvariation budget {budget.variation(env).total:.4g}")
-    for name, total in (("regret", run.regret), ("violation", run.violation), ("gap", run.gap)):
-        print(f"{name + ' per episode':22}{total[-1] / env.episodes:10.4f}")
-
-
-def _validate(chosen: argparse.Namespace) -> None:
-    from nscmdp.study import plan
-
-    loaded = plan.load(chosen.file)
-    loaded.check()
-    print(f"{chosen.file}: {len(loaded.cases)} environments, {loaded.runs} simulations")
-
-
-def _check(chosen: argparse.Namespace) -> None:
-    from nscmdp.runs import integrity
-
-    found = integrity.check(chosen.results)
-    print(found)
-    if not found.sound:
-        raise SystemExit(1)
-
-
 def _schema(chosen: argparse.Namespace) -> None:
     from nscmdp.runs import files
     from nscmdp.study import config
@@ -220,20 +113,6 @@ def _readme(chosen: argparse.Namespace) -> None:
 
     numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
     files.write_text(chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers))
-
-
-def _verify(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import reference
-
-    if chosen.update:
-        reference.write(chosen.results, chosen.reference)
-        return
-    different = reference.compare(chosen.results, chosen.reference)
-    for one in different:
-        print(one)
-    print(f"{len(different)} values differ from {chosen.reference}" if different else f"as {chosen.reference} says")
-    if different:
-        raise SystemExit(1)
 
 
 def _compile(chosen: argparse.Namespace) -> None:
@@ -340,18 +219,3 @@ def _seeds(text: str) -> list[int]:
         return parse_seeds(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r}: expected 0-4 or 0,2,7") from None
-
-
-def _option(text: str) -> tuple[str, object]:
-    name, _, value = text.partition("=")
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value
-
-
-def _expected(error: Exception) -> bool:
-    """Is this a mistake that the message alone explains?"""
-    from nscmdp.runs import files
-
-    return isinstance(error, ValueError | files.Damaged | files.Refused | OSError)

@@ -1,0 +1,85 @@
+"""How commands are declared, in groups, each with a line of help and an example; and what several of them take."""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nscmdp.names import unknown
+
+EPISODES = 10_000
+
+
+class Commands:
+    """A parser whose help shows its commands by groups."""
+
+    def __init__(self, name: str, about: str) -> None:
+        self.parser = argparse.ArgumentParser(
+            prog=name,
+            usage=f"{name} [--plugin FILE] COMMAND ...",
+            description=about,
+            epilog=f"{name} COMMAND --help says what a command takes. --plugin FILE: an algorithm or environment of your own.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        self.parser.set_defaults(run=lambda _: self.parser.print_help())
+        self._parsers = self.parser.add_subparsers(prog=name, metavar="COMMAND", help=argparse.SUPPRESS)
+
+    def group(self, title: str) -> None:
+        """The commands that follow stand below this title."""
+        self.parser.description = f"{self.parser.description}\n\n{title}:"
+
+    def add(self, name: str, run: Callable | None, help: str, example: str) -> argparse.ArgumentParser:
+        """A command that calls ``run`` with what was chosen."""
+        self.parser.description = f"{self.parser.description}\n  {name:10} {help}\n  {'':10}   {example}"
+        epilog = f"example: {example}"
+        sub = self._parsers.add_parser(name, description=help, epilog=epilog)
+        if run is not None:
+            sub.set_defaults(run=run)
+        return sub
+
+    def parse(self, given: Sequence[str]) -> argparse.Namespace:
+        """What was chosen; where the first word is no command, the nearest one is suggested."""
+        if given and not given[0].startswith("-") and given[0] not in self._parsers.choices:
+            self.parser.error(unknown(given[0], self._parsers.choices, f"unknown command {given[0]!r}"))
+        return self.parser.parse_args(given)
+
+
+def add_drift(sub: argparse.ArgumentParser) -> None:
+    """How long an environment lasts, and its options."""
+    sub.add_argument("--episodes", type=int, default=EPISODES, metavar="K", help=f"default: {EPISODES:,}")
+    sub.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the environment")
+
+
+def environment(name: str, chosen: argparse.Namespace) -> Any:
+    """The environment ``name`` with the options that were chosen."""
+    from nscmdp import environments
+    from nscmdp.study import config
+
+    asked = {"environment": {"name": name, **named("--option", chosen.option)}, "episodes": chosen.episodes}
+    try:
+        shown = config.parse(asked, "Shown")
+    except config.Unacceptable as error:
+        raise ValueError(str(error).removeprefix("config: ")) from None
+    return environments.make(**shown.specification)
+
+
+def named(option: str, texts: Sequence[str]) -> dict[str, Any]:
+    """{"legs": 2} of ["legs=2"]; what is not JSON is text."""
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"{option} {text}: expected NAME=VALUE")
+        try:
+            found[name] = json.loads(value)
+        except json.JSONDecodeError:
+            found[name] = value
+    return found
+
+
+def setting_of(algorithm: str, chosen: argparse.Namespace) -> str:
+    """The setting that was chosen; else "scaled", which every algorithm with factors has."""
+    from nscmdp import algorithms
+
+    offered = algorithms.settings(algorithm)
+    return chosen.setting or ("scaled" if "scaled" in offered else offered[0])
