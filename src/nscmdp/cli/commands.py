@@ -18,7 +18,7 @@ class Commands:
             prog=name,
             usage=f"{name} [--plugin FILE] COMMAND ...",
             description=about,
-            epilog=f"{name} COMMAND --help says what a command takes.\n--plugin FILE: an algorithm or environment of your own.",
+            epilog=f"{name} COMMAND --help says what a command takes.\n--plugin FILE: an algorithm or environment.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         self.parser.set_defaults(run=lambda _: self.parser.print_help())
