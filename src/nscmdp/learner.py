@@ -52,6 +52,9 @@ def chosen(declared: dict[str, Factor], **given: float) -> SimpleNamespace:
 
 def scalars(**values: float) -> Any:
     """Numbers that a learner changes: ``learner.now[0].Z += 1`` for ``now = scalars(Z=0.0)``."""
+    for name in values:
+        if hasattr(np.record, name):  # in plain Python now.size would be numpy's, not the learner's
+            raise ValueError(f"scalar {name!r}: numpy's records have an attribute of this name, expected another")
     kinds = [(name, np.asarray(value).dtype) for name, value in values.items()]
     return np.array([tuple(values.values())], dtype=np.dtype((np.record, kinds)))
 

@@ -11,7 +11,7 @@ from scipy import stats
 from helpers import World, gaps, random_path
 from nscmdp import algorithms, budget, environments, optimum, simulate
 from nscmdp.cmdp import CMDP
-from nscmdp.learner import Factor, act, operation
+from nscmdp.learner import Factor, act, operation, scalars
 from nscmdp.problem import Problem
 
 SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.settings(name)]
@@ -129,6 +129,13 @@ def test_a_second_learner_class_of_one_name_is_refused(problem):
     impostor = type(taken.__name__, (tuple,), {})
     with pytest.raises(TypeError, match=f"two learner classes are called {taken.__name__}"):
         operation(act, impostor)
+
+
+@pytest.mark.parametrize("name", ["base", "size", "T"])
+def test_a_scalar_that_numpy_would_hide_is_refused(name):
+    with pytest.raises(ValueError, match=f"scalar '{name}': numpy's records have an attribute of this name"):
+        scalars(Z=0.0, **{name: 1.0})
+    assert scalars(Z=2.0)[0].Z == 2.0
 
 
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)

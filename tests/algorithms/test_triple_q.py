@@ -347,6 +347,14 @@ def test_triple_q_does_not_know_the_budget():
             np.testing.assert_array_equal(found, expected)
 
 
+def test_ranges_are_those_declared_where_the_budget_is_one():
+    problem = paper_problem()._replace(reward_budget=1.0, utility_budget=0.0, transition_budget=0.0)
+    found = algorithms.ranges("nonstationary_triple_q", problem, 3)
+    declared = algorithms.ranges("nonstationary_triple_q")
+    assert {**found, "frame": None} == {**declared, "frame": None}
+    assert found["frame"] == algorithms.ranges("triple_q", problem, 3)["frame"]
+
+
 def test_a_budget_below_one_counts_as_one():
     problem = paper_problem()._replace(reward_budget=0.1, utility_budget=0.2, transition_budget=0.0)
     one = problem._replace(reward_budget=1.0, utility_budget=0.0)

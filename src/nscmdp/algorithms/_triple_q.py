@@ -14,7 +14,7 @@ end resets them too; under the other frame-end rules V and W are those of the ta
     kept     V and W outlive a frame's end, as in the listing to the letter, which resets Q and C alone
     taken    V and W are Q and C of the action taken, explored ones included, as in the authors' notebook
 
-A frame's end touches no table: an entry stores its visits plus what ``base`` was, ``base`` then grows past all of
+A frame's end touches no table: an entry stores its visits plus what ``zero`` was, ``zero`` then grows past all of
 them, and the next visit to (h,x) finds them below it and applies the frame-end rule as often as it was due.
 """
 
@@ -69,15 +69,15 @@ class Constants(NamedTuple):
 
 
 class TripleQ(NamedTuple):
-    table: Array  # (H, S, 3, A): Q, C and base + the visits N, which one visit reads together
+    table: Array  # (H, S, 3, A): Q, C and zero + the visits N, which one visit reads together
     initial: Array  # (H, 2): what Q and C start from
     rate: Array  # (L+2,): alpha_t
     bonus_q: Array  # (L+2,): b_t for Q
     bonus_c: Array
-    now: Array  # scalars: Z, Cbar, weight = Z/eta, L, eta, rho + eps and 2 H b~ in use, exploration, episodes, base
+    now: Array  # scalars: Z, Cbar, weight = Z/eta, L, eta, rho + eps and 2 H b~ in use, exploration, episodes, zero
     values: Array  # (H, S, 2): V and W as of the last visit, where they are kept; else (1, 1, 2)
     arms: Array  # (n, 4): L, eta, rho + eps and 2 H b~ to choose from; one alone but for a bandit over bandits
-    stride: float  # base grows by this: more than the visits of any frame
+    stride: float  # zero grows by this: more than the visits of any frame
     rule: int  # the frame-end rule
     bump: float
     cap_q: float
@@ -136,7 +136,7 @@ def triple_q(
             explore=1 - (1 - floor) * (1 - start),
             decayed=start,
             episode=0,
-            base=0.0,
+            zero=0.0,
         ),
         values=np.broadcast_to(initial[:, None], (problem.H, problem.S, 2)).copy() if kept else np.zeros((1, 1, 2)),
         arms=choices,
@@ -201,10 +201,10 @@ def frame_range(problem: Problem, frames: float, unit: float) -> tuple[float, fl
 @jit
 def apply_pending_resets(table, h, learner):
     """Apply the frame-end rule to the table (3,A) of one (h,x), once a frame that ended since its last visit."""
-    q0, c0, base = learner.initial[h, 0], learner.initial[h, 1], learner.now[0].base
-    missed = int(base / learner.stride) - int(table[N, 0] / learner.stride)
+    q0, c0, zero = learner.initial[h, 0], learner.initial[h, 1], learner.now[0].zero
+    missed = int(zero / learner.stride) - int(table[N, 0] / learner.stride)
     for a in range(table.shape[1]):
-        table[N, a] = base
+        table[N, a] = zero
         if learner.rule == FULL:
             table[Q, a], table[C, a] = q0, c0
         elif learner.rule == BUMP:
@@ -218,18 +218,18 @@ def apply_pending_resets(table, h, learner):
 
 def resets_applied(learner: TripleQ) -> Array:
     """The table with every frame's end applied and plain visits."""
-    table, base = learner.table.copy(), learner.now[0].base
+    table, zero = learner.table.copy(), learner.now[0].zero
     for h, x in np.ndindex(*table.shape[:2]):
-        if table[h, x, N, 0] < base:
+        if table[h, x, N, 0] < zero:
             apply_pending_resets(table[h, x], h, learner)
-    table[:, :, N] -= base
+    table[:, :, N] -= zero
     return table
 
 
 @operation(act_and_estimate, TripleQ)
 def _(learner, h, x, u):
     now = learner.now[0]
-    if learner.table[h, x, N, 0] < now.base:
+    if learner.table[h, x, N, 0] < now.zero:
         apply_pending_resets(learner.table[h, x], h, learner)
     weight, explore = now.weight, now.explore
     # argmax_a Q + (Z/eta) C
@@ -259,7 +259,7 @@ def _(learner, h, x, action, r, g, y, v, w):
     now = learner.now[0]
     a = np.uint32(action)  # unsigned: a signed index is tested for counting from the end
     learner.table[h, x, N, a] += 1.0
-    t = np.uint32(int(learner.table[h, x, N, a] - now.base))
+    t = np.uint32(int(learner.table[h, x, N, a] - now.zero))
     alpha = learner.rate[t]
     if h == 0 and learner.before:
         now.Cbar += learner.table[h, x, C, a]
@@ -285,13 +285,13 @@ def _(learner):
         now.Z = max(0.0, (0.0 if learner.forget else now.Z) + now.target - now.Cbar / now.frame)
         now.Cbar = 0.0
         now.weight = now.Z / now.eta
-        now.base += learner.stride
+        now.zero += learner.stride
 
 
 @operation(certain_action, TripleQ)
 def _(learner, h, x, probabilities):
     now = learner.now[0]
-    if learner.table[h, x, N, 0] < now.base:
+    if learner.table[h, x, N, 0] < now.zero:
         apply_pending_resets(learner.table[h, x], h, learner)
     weight, explore, actions = now.weight, now.explore, learner.table.shape[3]
     best, ties, action, _, _ = greedy_of_two(learner.table, h, x, weight)
@@ -317,4 +317,4 @@ def _(learner, arm):
     now.Cbar = 0.0
     now.weight = now.Z / now.eta
     now.episode = 0
-    now.base += learner.stride
+    now.zero += learner.stride

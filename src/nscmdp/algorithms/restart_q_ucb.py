@@ -142,12 +142,12 @@ def ranges(problem: Problem, frames: float) -> dict[str, tuple[float, float]]:
 
 
 class RestartQ(NamedTuple):
-    table: Array  # (H, S, 4, A): Q, base + visits in the epoch, visits in the stage, the stage's sum of r + V
+    table: Array  # (H, S, 4, A): Q, zero + visits in the epoch, visits in the stage, the stage's sum of r + V
     initial: Array  # (H,)
     stage_ends: NDArray[np.bool_]  # (epoch + 1,): is the t-th visit the last of a stage?
     bonus: Array  # (epoch + 1,): by the visits of the stage
     drift: Array  # (epochs,): 2 b_Delta of each epoch
-    now: Array  # scalars: episodes so far, and a base for counts that makes those of past epochs lie below it
+    now: Array  # scalars: episodes so far, and a zero of counts that those of past epochs lie below
     advantage: Array  # (H, S, 5, A) for the Freedman bonus: sums that it needs, of V_ref, V - V_ref and r
     reference: Array  # (H+1, S) for the Freedman bonus: V_ref
     epoch: int
@@ -175,7 +175,7 @@ def learner(problem: Problem, constants: Constants, variants: Variants) -> Resta
         stage_ends=stage_ends(H, epoch),
         bonus=constants.bonus(np.maximum(np.arange(epoch + 1.0), 1.0)),
         drift=drift,
-        now=scalars(episode=0, base=0),
+        now=scalars(episode=0, zero=0),
         advantage=np.zeros((H if freedman else 0, S, 5, A)),
         reference=np.append(initial, 0.0)[:, None].repeat(S if freedman else 0, axis=1),
         epoch=epoch,
@@ -204,7 +204,7 @@ def apply_pending_resets(learner, h, x):
     """Forget what (h,x) holds of past epochs."""
     for a in range(learner.table.shape[3]):
         learner.table[h, x, Q, a] = learner.initial[h]
-        learner.table[h, x, N, a] = learner.now[0].base
+        learner.table[h, x, N, a] = learner.now[0].zero
         learner.table[h, x, STAGE_N, a] = 0.0
         learner.table[h, x, STAGE_SUM, a] = 0.0
     if learner.freedman:
@@ -215,17 +215,17 @@ def apply_pending_resets(learner, h, x):
 def resets_applied(learner: RestartQ) -> Array:
     """The table with past epochs forgotten and plain visits."""
     table = learner.table.copy()
-    h, x = np.nonzero(table[:, :, N, 0] < learner.now[0].base)
+    h, x = np.nonzero(table[:, :, N, 0] < learner.now[0].zero)
     table[h, x] = 0.0
     table[h, x, Q] = learner.initial[h, None]
-    table[h, x, N] = learner.now[0].base
-    table[:, :, N] -= learner.now[0].base
+    table[h, x, N] = learner.now[0].zero
+    table[:, :, N] -= learner.now[0].zero
     return table
 
 
 @operation(act_and_estimate, RestartQ)
 def _(learner, h, x, u):
-    if learner.table[h, x, N, 0] < learner.now[0].base:
+    if learner.table[h, x, N, 0] < learner.now[0].zero:
         apply_pending_resets(learner, h, x)
     best, ties, action = greedy(learner.table, h, x)
     if ties > 1:
@@ -241,7 +241,7 @@ def _(learner, h, x, a, r, g, y, v, w):
     learner.table[h, x, N, a] += 1.0
     learner.table[h, x, STAGE_N, a] += 1.0
     learner.table[h, x, STAGE_SUM, a] += paid + v
-    if learner.stage_ends[int(learner.table[h, x, N, a]) - learner.now[0].base]:
+    if learner.stage_ends[int(learner.table[h, x, N, a]) - learner.now[0].zero]:
         end_stage(learner, h, x, a)
     if learner.freedman:
         freeze_reference(learner, h, x)
@@ -274,7 +274,7 @@ def note_advantage(learner, h, x, a, paid, y, v):
 def by_advantage(learner, h, x, a):
     """mean of r + mu_ref/N + mu/n + b of the stage that ends, whose sums start again"""
     sums, H, iota = learner.advantage[h, x], learner.table.shape[0], learner.iota
-    n, visits = learner.table[h, x, STAGE_N, a], learner.table[h, x, N, a] - learner.now[0].base
+    n, visits = learner.table[h, x, STAGE_N, a], learner.table[h, x, N, a] - learner.now[0].zero
     ref, advantage = sums[REF, a] / visits, sums[STAGE_ADV, a] / n
     var_ref = max(sums[REF2, a] / visits - ref**2, 0.0)
     var = max(sums[STAGE_ADV2, a] / n - advantage**2, 0.0)
@@ -290,7 +290,7 @@ def freeze_reference(learner, h, x):
     """V_ref_h(x) <- V_h(x) at the visit to x that makes N0 of them"""
     visits, best = 0.0, -np.inf
     for a in range(learner.table.shape[3]):
-        visits += learner.table[h, x, N, a] - learner.now[0].base
+        visits += learner.table[h, x, N, a] - learner.now[0].zero
         best = max(best, learner.table[h, x, Q, a])
     if visits >= learner.freeze > visits - 1.0:
         learner.reference[h, x] = best
@@ -301,12 +301,12 @@ def _(learner):
     now = learner.now[0]
     now.episode += 1
     if now.episode % learner.epoch == 0:
-        now.base += learner.epoch + 1
+        now.zero += learner.epoch + 1
 
 
 @operation(certain_action, RestartQ)
 def _(learner, h, x, probabilities):
-    if learner.table[h, x, N, 0] < learner.now[0].base:
+    if learner.table[h, x, N, 0] < learner.now[0].zero:
         apply_pending_resets(learner, h, x)
     best, ties, action = greedy(learner.table, h, x)
     if ties == 1:
