@@ -8,16 +8,18 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 import yaml
 
-from nscmdp import algorithms, cli
+from nscmdp import cli
 from small_project import ROOT, command, project
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(?:sh|bash|shell|console)\n(.*?)^```", re.M | re.S)
 SPAN = re.compile(r"`((?:make|nscmdp)(?:\s[^`]+)?)`")
+FILE = re.compile(r"^```(?:python|yaml)\n# (\w+\.(?:py|yaml))\n(.*?)^```", re.M | re.S)  # named in its first line
 PLACEHOLDER = re.compile(r"\b[A-Z]{2,}\b(?!=)")  # NAME, to be replaced by the reader
 PART = {"environment": {"name": "menu"}, "episodes": [64], "seeds": 8, "evaluate_every": 8}
 LEARNERS = [{"algorithm": "uniform", "setting": "literal"}]
@@ -52,35 +54,38 @@ def make(words):
     assert done.stdout
 
 
-def copied(folder, page):
-    """A copy of the project, with the configuration of which a page speaks."""
-    copy = project(folder / "project")
-    if page in CONFIGS:
-        (copy / "config.yaml").write_text(yaml.safe_dump(CONFIGS[page]))
-    else:
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory):
+    """A copy of the project for each page, with the configuration of which it speaks and the files that it shows."""
+
+    @cache
+    def copied(page):
+        copy = project(tmp_path_factory.mktemp("documented") / "project")
         shutil.copy(ROOT / "config.yaml", copy)
-    return copy
+        if page in CONFIGS:
+            (copy / "config.yaml").write_text(yaml.safe_dump(CONFIGS[page]))
+        (text,) = (one.read_text(encoding="utf-8") for one in PAGES if one.name == page)
+        for name, content in FILE.findall(text):
+            (copy / name).write_text(content)
+        return copy
+
+    return copied
 
 
-def nscmdp(words, folder, page, monkeypatch):
-    monkeypatch.chdir(copied(folder, page))
-    assert cli.main(words[1:]) == 0
+def nscmdp(words, folder):
+    """In a process of its own: plug-ins are known to a process until it ends."""
+    called = command(folder) | {"args": [sys.executable, "-m", *words]}
+    done = subprocess.run(**called, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
 
 
-def snakemake(words, folder, page):
-    """What it would do, in a copy of the project."""
-    copy = copied(folder, page)
-    called = command(copy) | {"args": [sys.executable, "-m", *words[:1], "--dry-run", "--quiet", "rules", *words[1:]]}
+def snakemake(words, folder):
+    """What it would do."""
+    called = command(folder) | {"args": [sys.executable, "-m", *words[:1], "--dry-run", "--quiet", "rules", *words[1:]]}
     done = subprocess.run(**called, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "This was a dry-run" in done.stdout + done.stderr
-
-
-@pytest.fixture
-def constants(monkeypatch):
-    """Until algorithms tell their constants."""
-    if not hasattr(algorithms, "constants"):
-        monkeypatch.setattr(algorithms, "formulas", lambda *_: {}, raising=False)
 
 
 def test_pages_show_commands():
@@ -95,16 +100,15 @@ def tried():
         yield pytest.param(page, text, marks=[pytest.mark.slow] if "full.yaml" in text else [])
 
 
-@pytest.mark.usefixtures("constants")
 @pytest.mark.parametrize(("page", "text"), list(tried()))
-def test_a_command_that_is_shown_works(page, text, tmp_path, monkeypatch):
+def test_a_command_that_is_shown_works(page, text, folder_of):
     words = shlex.split(text)
     if words[0] == "make":
         make(words)
     elif words[0] == "snakemake":
-        snakemake(words, tmp_path, page)
+        snakemake(words, folder_of(page))
     elif words[0] == "nscmdp":
-        nscmdp(words, tmp_path, page, monkeypatch)
+        nscmdp(words, folder_of(page))
     else:
         pytest.fail(f"{page} shows {text!r}: expected make, snakemake or nscmdp, or a way to try it in this test")
 
