@@ -90,7 +90,7 @@ def read(source: Path) -> dict[str, Array]:
         raise ValueError("there is no such file, expected an .npz file of arrays")
     if not zipfile.is_zipfile(source):
         raise ValueError("it is not an .npz file, as numpy.savez and environments.arrays.save write it")
-    with np.load(source, allow_pickle=False) as content:
+    with np.load(source) as content:  # which unpickles nothing, unless told to
         missing = [name for name in NEEDED if name not in content.files]
         unknown = [name for name in content.files if name not in (*NEEDED, *OPTIONAL)]
         if missing or unknown:
