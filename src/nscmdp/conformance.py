@@ -63,7 +63,8 @@ def policy_is_a_distribution(name: str, setting: str) -> str:
     """At every step and state, before learning and after, the probabilities are at least 0 and sum to 1."""
     env, probabilities = small(), np.empty(small().A)
     fresh = algorithms.make(name, Problem.of(env), setting)
-    for when, learner in (("after the run", run(name, setting).learner), ("before the run", fresh)):
+    for when, made in (("before the run", lambda: fresh), ("after the run", lambda: run(name, setting).learner)):
+        learner = made()
         for h, x in np.ndindex(env.H, env.S):
             probabilities[:] = np.nan
             certain = distribution(learner, h, x, probabilities)
