@@ -175,26 +175,37 @@ class World:
 
 
 def play(env, learner, name, seed):
-    """A plain learner beside the environment, in an independent loop: rewards, utilities, V and W of every episode."""
+    """A plain learner in its environment, in an independent loop: what it earns, V and W and the dual, by episode."""
     world, learner_draws, episodes = World(env, seed), stream("learner", name, seed), []
+    has = {name for name in dir(learner) if not name.startswith("_")}
+
+    def choose(h, x, u):
+        if "act_and_estimate" in has:
+            return learner.act_and_estimate(h, x, u)
+        if "act" in has:
+            return learner.act(h, x, u), None, None
+        below = np.cumsum(learner.policy(h, x))
+        return min(int(np.searchsorted(below, u, side="right")), env.A - 1), None, None
+
     for k in range(1, env.episodes + 1):
         u = learner_draws.random((1, 1 + env.H))[0]
-        if hasattr(learner, "begin_episode"):
+        if "begin_episode" in has:
             learner.begin_episode(u[0])
         V, W = evaluate(env.at(k), np.array([[learner.policy(h, x) for x in range(env.S)] for h in range(env.H)]))
         x, reward, utility = world.begin_episode(), 0.0, 0.0
+        a, _, _ = choose(0, x, u[1])
         for h in range(env.H):
-            if hasattr(learner, "act"):
-                a = learner.act(h, x, u[1 + h])
-            else:
-                below = np.cumsum(learner.policy(h, x))
-                a = min(int(np.searchsorted(below, u[1 + h], side="right")), env.A - 1)
             r, g, y = world.step(h, x, a)
-            learner.learn(h, x, a, r, g, y)
-            reward, utility, x = reward + r, utility + g, y
-        if hasattr(learner, "end_of_episode"):
+            if "learn_from_estimate" in has:
+                after, v, w = choose(h + 1, y, u[2 + h]) if h + 1 < env.H else (None, 0.0, 0.0)
+                learner.learn_from_estimate(h, x, a, r, g, y, v, w)
+            else:
+                learner.learn(h, x, a, r, g, y)
+                after, _, _ = choose(h + 1, y, u[2 + h]) if h + 1 < env.H else (None, None, None)
+            reward, utility, x, a = reward + r, utility + g, y, after
+        if "end_of_episode" in has:
             learner.end_of_episode()
-        episodes.append((reward, utility, V, W, learner.dual() if hasattr(learner, "dual") else np.nan))
+        episodes.append((reward, utility, V, W, learner.dual() if "dual" in has else np.nan))
     names = ("reward", "utility", "value", "utility_value", "dual")
     return SimpleNamespace(**dict(zip(names, np.array(episodes).T, strict=True)))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_triple_q import SEED, Listing, algorithm_1, close, iota_of
 
-from helpers import World, evaluate, facts, random_path
+from helpers import facts, random_path
 from nscmdp import algorithms, environments, optimum, simulate
 from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.problem import Problem
@@ -50,7 +50,7 @@ class Crossed(Listing):
             literal = 2 * f.H**3 * math.sqrt(iota_of(f)) / constants.eta
             constants.bump = literal if setting == "literal" else factors.get("bump", 0.01) * f.H / constants.eta
             constants.put_back = lambda q, c, h: q >= least[h] or c >= least[h]
-        super().__init__(env, constants, "nonstationary_triple_q", SEED)
+        super().__init__(env, constants, "nonstationary_triple_q")
         self.reset_queue = variants.get("queue") == "reset"
 
     def end_frame(self):
@@ -76,11 +76,7 @@ SETTINGS = [("literal", {}), ("authors", {}), ("scaled", {"btilde": 0.4, "bump":
 @pytest.mark.parametrize(("setting", "factors"), SETTINGS)
 def test_algorithm_1_crossed_with_triple_q_does_what_the_listing_says(small, setting, factors, variants):
     plain = Crossed(small, setting, factors, variants)
-    values, duals = [], []
-    for k in range(1, small.episodes + 1):
-        values.append(evaluate(small.at(k), plain.policy()))
-        plain.play_episode()
-        duals.append(plain.Z / plain.c.eta)
+    slow = simulate.run(small, plain, seed=SEED, windows=small.episodes, solve=False)
     choices = {"factors": factors, "variants": variants, "windows": small.episodes}
     run = simulate.run(small, "nonstationary_triple_q", setting, SEED, solve=False, **choices)
     table = resets_applied(run.learner)
@@ -88,8 +84,8 @@ def test_algorithm_1_crossed_with_triple_q_does_what_the_listing_says(small, set
     close(table[:, :, 0], plain.Q)
     close(table[:, :, 1], plain.C)
     np.testing.assert_array_equal(table[:, :, 2], plain.N)
-    close(run.dual, duals)
-    close(np.stack([run.value, run.utility_value], axis=1), values)
+    for part in ("value", "utility_value", "dual"):
+        close(getattr(run, part), getattr(slow, part))
 
 
 @pytest.mark.parametrize("setting", ["literal", "authors", "scaled"])
@@ -117,6 +113,8 @@ def test_a_queue_that_is_reset_never_exceeds_what_one_frame_adds(small):
 class ExactQueue:
     """Algorithm 1's queue; each episode the best policy for r + (Z/eta) g in the episode's own model."""
 
+    name = "exact_model_primal_dual"
+
     def __init__(self, env, setting, factors, variants):
         f, tame = facts(env), facts(env)
         tame.B = 1.0
@@ -124,23 +122,33 @@ class ExactQueue:
         self.L = stationary.L if variants.get("frame") == "triple_q" else own.L
         self.eta = stationary.eta if variants.get("eta") == "triple_q" else own.eta
         self.eps, self.reset = own.eps, variants.get("queue") == "reset"
-        self.env, self.world, self.Z, self.Cbar = env, World(env, SEED), 0.0, 0.0
+        self.env, self.episode, self.Z, self.Cbar = env, 0, 0.0, 0.0
 
-    def play_episode(self):
-        """The episode's policy."""
-        x = self.world.begin_episode()
-        model = self.env.at(self.world.k)
-        policy, V, W = np.zeros((model.H, model.S, model.A)), np.zeros(model.S), np.zeros(model.S)
+    def begin_episode(self, u):
+        self.episode += 1
+        model = self.env.at(self.episode)
+        self.pi, V, W = np.zeros((model.H, model.S, model.A)), np.zeros(model.S), np.zeros(model.S)
         for h in reversed(range(model.H)):
             v, w = model.r[h] + model.P[h] @ V, model.g[h] + model.P[h] @ W
             a = (v + self.Z / self.eta * w).argmax(axis=1)
-            policy[h, np.arange(model.S), a] = 1.0
+            self.pi[h, np.arange(model.S), a] = 1.0
             V, W = v[np.arange(model.S), a], w[np.arange(model.S), a]
-        self.Cbar += W[x]
-        if self.world.k % self.L == 0:
+        self.W = W
+
+    def policy(self, h, x):
+        return self.pi[h, x]
+
+    def learn(self, h, x, a, r, g, y):
+        if h == 0:
+            self.Cbar += self.W[x]
+
+    def end_of_episode(self):
+        if self.episode % self.L == 0:
             self.Z = max(0.0, (0.0 if self.reset else self.Z) + self.env.rho + self.eps - self.Cbar / self.L)
             self.Cbar = 0.0
-        return policy
+
+    def dual(self):
+        return self.Z / self.eta
 
 
 @pytest.mark.parametrize("variants", [{}, {"frame": "triple_q"}, {"eta": "triple_q"}, {"queue": "reset"}])
@@ -149,15 +157,12 @@ class ExactQueue:
 )
 def test_the_queue_over_the_exact_model_does_what_its_description_says(small, setting, factors, variants):
     plain = ExactQueue(small, setting, factors, variants)
-    values, duals = [], []
-    for k in range(1, small.episodes + 1):
-        values.append(evaluate(small.at(k), plain.play_episode()))
-        duals.append(plain.Z / plain.eta)
+    slow = simulate.run(small, plain, seed=SEED, windows=small.episodes, solve=False)
     choices = {"factors": factors, "variants": variants, "windows": small.episodes}
     run = simulate.run(small, "exact_model_primal_dual", setting, SEED, solve=False, **choices)
-    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-9)
-    np.testing.assert_allclose(run.dual, duals, rtol=1e-9)
-    assert len(set(duals)) > 2
+    for part in ("value", "utility_value", "dual"):
+        np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-9)
+    assert len(set(slow.dual)) > 2
 
 
 def test_without_drift_the_queue_over_the_exact_model_finds_the_multiplier():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_triple_q import Constants, Listing
 
-from helpers import World, best, evaluate, facts, optimistic_start, random_path
+from helpers import best, facts, optimistic_start, random_path
 from nscmdp import algorithms, environments, simulate
 from nscmdp.algorithms import double_restart_triple_q
 from nscmdp.algorithms._triple_q import resets_applied, triple_q
@@ -27,27 +27,10 @@ def small():
     return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
 
 
-class Epoch:
-    """The world as an instance of Algorithm 1 meets it that begins after ``before`` episodes."""
-
-    def __init__(self, world):
-        self.world, self.before = world, world.k
-        self.begin_episode, self.step = world.begin_episode, world.step
-
-    @property
-    def k(self):
-        return self.world.k - self.before
-
-
-class Given:
-    """Random numbers that were drawn already."""
-
-    def random(self, shape):
-        return self.row.reshape(shape)
-
-
 class Outer:
     """Algorithm 2: weights s, a candidate budget for each arm, a new instance of Algorithm 1 in each epoch."""
+
+    name = NAME
 
     def __init__(self, env, setting, factors, variants):
         f = facts(env)
@@ -70,8 +53,7 @@ class Outer:
         self.gamma = min(1, printed if literal else c["rate"] * math.sqrt(N * math.log(N) / ((math.e - 1) * n)))
         self.s, self.Y, self.xi = np.ones(N), 0.0, 2 * f.H / self.delta
         self.carry = {"reset": False, "carried": True}.get(variants.get("queue"), not literal)
-        self.world, self.learner_draws, self.given = World(env, SEED), stream("learner", NAME, SEED), Given()
-        self.instance = None
+        self.instance, self.episode = None, 0
         self.chosen, self.probabilities, self.gains = [], [], []
 
     def constants(self, B, L=None):
@@ -100,24 +82,36 @@ class Outer:
             initial_c=[H - h + 1 for h in range(1, H + 1)],
         )
 
-    def begin_episode(self):
-        self.given.row = self.learner_draws.random((1, 1 + self.env.H))
-        if self.world.k % self.W == 0:
+    def begin_episode(self, u):
+        if self.episode % self.W == 0:
             N = len(self.arms)
             p = (1 - self.gamma) * self.s / self.s.sum() + self.gamma / N
-            arm = min(int(np.searchsorted(np.cumsum(p), self.given.row[0, 0], side="right")), N - 1)
+            arm = min(int(np.searchsorted(np.cumsum(p), u, side="right")), N - 1)
             Z = self.instance.Z if self.instance and self.carry else 0.0
-            self.instance = Listing(self.env, self.arms[arm], NAME, SEED)
-            self.instance.Z, self.instance.world, self.instance.learner_draws = Z, Epoch(self.world), self.given
+            self.instance = Listing(self.env, self.arms[arm], NAME)
+            self.instance.Z = Z
             self.instance.refresh_all()
             self.chosen.append(arm)
             self.probabilities.append(p)
             self.R = self.G = 0.0
 
-    def play_episode(self):
-        earned, useful = self.instance.play_episode()
-        self.R, self.G = self.R + earned, self.G + useful
-        k, W = self.world.k, self.W
+    def policy(self, h, x):
+        return self.instance.policy(h, x)
+
+    def act_and_estimate(self, h, x, u):
+        return self.instance.act_and_estimate(h, x, u)
+
+    def learn_from_estimate(self, h, x, a, r, g, y, v, w):
+        self.R, self.G = self.R + r, self.G + g
+        self.instance.learn_from_estimate(h, x, a, r, g, y, v, w)
+
+    def dual(self):
+        return self.instance.dual()
+
+    def end_of_episode(self):
+        self.instance.end_of_episode()
+        self.episode += 1
+        k, W = self.episode, self.W
         if k % W == 0 or k == self.env.episodes:
             length = W if k % W == 0 else k % W
             gain = self.gain(length)
@@ -156,12 +150,7 @@ def close(found, expected):
 def test_the_learner_does_what_the_listing_says(small, setting, factors, variants):
     plain = Outer(small, setting, factors, variants)
     assert small.episodes % plain.W, "the last epoch must be shorter"
-    values, duals = [], []
-    for k in range(1, small.episodes + 1):
-        plain.begin_episode()
-        values.append(evaluate(small.at(k), plain.instance.policy()))
-        plain.play_episode()
-        duals.append(plain.instance.Z / plain.instance.c.eta)
+    slow = simulate.run(small, plain, seed=SEED, windows=small.episodes, solve=False)
     choices = {"factors": factors, "variants": variants, "windows": small.episodes}
     run = simulate.run(small, NAME, setting, SEED, solve=False, **choices)
     np.testing.assert_array_equal(run.learner.chosen, plain.chosen)
@@ -174,8 +163,8 @@ def test_the_learner_does_what_the_listing_says(small, setting, factors, variant
     close(resets_applied(inner)[:, :, 0], plain.instance.Q)
     close(resets_applied(inner)[:, :, 1], plain.instance.C)
     np.testing.assert_array_equal(resets_applied(inner)[:, :, 2], plain.instance.N)
-    close(run.dual, duals)
-    close(np.stack([run.value, run.utility_value], axis=1), values)
+    for part in ("dual", "value", "utility_value"):
+        close(getattr(run, part), getattr(slow, part))
 
 
 @numba.njit

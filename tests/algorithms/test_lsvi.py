@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import World, evaluate, gaps, random_path
+from helpers import gaps, random_path
 from nscmdp import algorithms, budget, environments, optimum, simulate
 from nscmdp.algorithms import _lsvi
 from nscmdp.algorithms._lsvi import CountingLSVI, dual_slack
 from nscmdp.drift import DriftingCMDP
 from nscmdp.learner import begin_episode, dual, restart
 from nscmdp.problem import Problem
-from nscmdp.randomness import stream
 
 ALGORITHM = "lsvi_primal_dual"
 SEED = 4
@@ -43,10 +42,11 @@ def printed(env, d, B, setting, factors, variants):
 
 
 class Listing:
-    def __init__(self, env, phi, constants, seed=SEED):
-        self.env, self.phi, self.c, self.world = env, phi, constants, World(env, seed)
-        self.learner_draws = stream("learner", ALGORITHM, seed)
-        self.Y = 0.0
+    name = ALGORITHM
+
+    def __init__(self, env, phi, constants):
+        self.env, self.phi, self.c = env, phi, constants
+        self.Y, self.episode = 0.0, 0
         self.duals, self.drives = [], []  # Y_k and what it is moved by
         self.begin_frame()
 
@@ -73,24 +73,29 @@ class Listing:
             self.pi[h] = weights / weights.sum(axis=1, keepdims=True)
             self.V[h] = (self.pi[h] * Q).sum(axis=2).T
 
-    def play_episode(self):
-        """The episode's reward and utility."""
-        if self.world.k % self.c.D == 0:
+    def begin_episode(self, u):
+        if self.episode % self.c.D == 0:
             self.begin_frame()
         self.estimate()
-        x = self.world.begin_episode()
-        u = self.learner_draws.random((1, 1 + self.env.H))[0]
-        drive, earned, useful = self.V[0, x, 1], 0.0, 0.0
-        for h in range(self.env.H):
-            a = min(int(np.searchsorted(np.cumsum(self.pi[h, x]), u[1 + h], side="right")), self.env.A - 1)
-            r, g, y = self.world.step(h, x, a)
-            self.data[h].append((x, a, (r, g), y))
-            self.potential[h] += self.u[h, x, a]
-            earned, useful, x = earned + r, useful + g, y
+        self.episode, self.useful = self.episode + 1, 0.0
+
+    def policy(self, h, x):
+        return self.pi[h, x]
+
+    def learn(self, h, x, a, r, g, y):
+        if h == 0:
+            self.drive = self.V[0, x, 1]
+        self.data[h].append((x, a, (r, g), y))
+        self.potential[h] += self.u[h, x, a]
+        self.useful += g
+
+    def end_of_episode(self):
         self.duals.append(self.Y)
-        self.drives.append(useful if self.c.realised else drive)
+        self.drives.append(self.useful if self.c.realised else self.drive)
         self.Y = max(min(self.Y + self.c.eta * (self.c.target - self.drives[-1]), self.c.xi), 0.0)
-        return earned, useful
+
+    def dual(self):
+        return self.Y
 
 
 def one_hot(env):
@@ -130,17 +135,15 @@ def close(found, expected, tolerance=1e-8):
 def compare(env, setting, factors, variants, tolerance=1e-8):
     """Plays both; the same episodes, policies of the same value, the same estimates in the last one."""
     plain = reading(env, setting, factors, variants)
-    values, earned = [], []
-    for k in range(1, env.episodes + 1):
-        earned.append(plain.play_episode())
-        values.append(evaluate(env.at(k), plain.pi))
+    slow = simulate.run(env, plain, seed=SEED, windows=env.episodes, solve=False)
     run = simulate.run(
         env, ALGORITHM, setting, SEED, factors=factors, variants=variants, windows=env.episodes, solve=False
     )
     learner = run.learner
-    np.testing.assert_allclose(np.stack([run.reward, run.utility], axis=1), earned, atol=1e-12)
-    close(np.stack([run.value, run.utility_value], axis=1), values, tolerance)
-    close(run.dual, [*plain.duals[1:], plain.Y], tolerance)
+    for part in ("reward", "utility"):
+        np.testing.assert_allclose(getattr(run, part), getattr(slow, part), atol=1e-12)
+    for part in ("value", "utility_value", "dual"):
+        close(getattr(run, part), getattr(slow, part), tolerance)
     close(learner.values, plain.V, tolerance)
     close(learner.chances, plain.pi, tolerance)
     assert dual_slack(learner) >= -1e-9 * (1 + ((plain.c.target - np.array(plain.drives)) ** 2).sum())
@@ -187,12 +190,12 @@ def worst_slack(plain):
 def test_the_compared_runs_are_not_trivial(linear, tabular):
     for env in (linear, tabular):
         plain = reading(env, "scaled", {"frame": 2.0, "beta": 0.003, "eta": 3.0}, {})
-        policies = []
-        for _ in range(env.episodes):
-            plain.play_episode()
-            policies.append(plain.pi)
+        certain = []
+        plain.dual = lambda plain=plain, certain=certain: certain.append(plain.pi.max(axis=2).mean()) or plain.Y
+        simulate.run(env, plain, seed=SEED, evaluate_every=None, windows=env.episodes)
         assert len(set(plain.duals)) > 10
-        assert np.mean([pi.max(axis=2).mean() for pi in policies]) > 0.6, "not uniform"
+        assert len(certain) == env.episodes
+        assert np.mean(certain) > 0.6, "not uniform"
 
 
 @settings(max_examples=10)
@@ -237,15 +240,20 @@ def test_the_inequalities_of_the_proof_hold_in_every_frame(linear):
     """Elliptical potential (ridge 1), the norm of w, and the softmax policy within log(A)/alpha of the greedy one."""
     plain = reading(linear, "scaled", {"ridge": 1.0, "frame": 8.0, "alpha": 0.05}, {})
     d = plain.phi.shape[2]
-    for k in range(linear.episodes):
-        plain.play_episode()
+
+    def check(k):
         seen = len(plain.data[0])
         assert np.linalg.norm(plain.w, axis=2).max() <= 2 * linear.H * math.sqrt(d * seen / plain.c.ridge)
-        if (k + 1) % plain.c.D == 0 or k + 1 == linear.episodes:
+        if k % plain.c.D == 0 or k == linear.episodes:
             for h in range(linear.H):
                 x, a, _, _ = (np.array(part) for part in zip(*plain.data[h], strict=True))
                 log_det = np.linalg.slogdet(np.eye(d) + plain.phi[x, a].T @ plain.phi[x, a])[1]
                 assert log_det <= plain.potential[h] <= 2 * log_det
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulate, "CHUNK_STEPS", 1)  # so that progress is told of every episode
+        simulate.run(linear, plain, seed=SEED, evaluate_every=None, progress=check)
+    assert len(plain.duals) == linear.episodes
     Q = np.minimum(np.einsum("xai,hji->hjxa", plain.phi, plain.w) + plain.c.beta * np.sqrt(plain.u)[:, None], linear.H)
     both = Q[:, 0] + plain.duals[-1] * Q[:, 1]
     short = both.max(axis=2) - (plain.pi * both).sum(axis=2)
@@ -335,13 +343,10 @@ def test_a_restart_takes_the_constants_of_another_arm(linear, monkeypatch, carry
     begin_with_the_second_arm(learner)
     plain = reading(linear, "scaled", {"eta": 5.0}, {})
     plain.c.D, plain.c.target, plain.Y = 50, linear.rho + 0.25, before if carry else 0.0
-    values = []
-    for k in range(1, linear.episodes + 1):
-        plain.play_episode()
-        values.append(evaluate(linear.at(k), plain.pi))
+    slow = simulate.run(linear, plain, seed=SEED, windows=linear.episodes, solve=False)
     run = simulate.run(linear, ALGORITHM, "scaled", SEED, windows=linear.episodes, solve=False)
-    close(np.stack([run.value, run.utility_value], axis=1), values)
-    close(run.dual, [*plain.duals[1:], plain.Y])
+    for part in ("value", "utility_value", "dual"):
+        close(getattr(run, part), getattr(slow, part))
     if not carry:
         assert dual_slack(learner) == pytest.approx(worst_slack(plain), abs=1e-9)
 

@@ -5,11 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from helpers import World, best, evaluate, facts, random_cmdp, random_path
+from helpers import best, facts, random_cmdp, random_path
 from nscmdp import algorithms, optimum, simulate
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
-from nscmdp.randomness import stream
 
 NAME, SEED = "propd_ppo", 5
 
@@ -20,6 +19,8 @@ def small():
 
 
 class Reading:
+    name = NAME
+
     def __init__(self, env, setting, factors):
         f = facts(env)
         names = ("alpha", "beta", "window", "restart", "eta", "most")
@@ -33,12 +34,13 @@ class Reading:
         self.eta, self.chi, self.xi = c["eta"] * K**-0.5, c["most"] * 2 * H / gap, c["regularization"] * K**-0.5
         self.W = min(max(1, math.floor(c["window"] * S ** (2 / 3) * A ** (1 / 3) * (K / B) ** (2 / 3))), K)
         self.L = min(max(1, math.floor(c["restart"] * K ** (3 / 4) * B ** (-2 / 3))), K)
-        self.env, self.world, self.learner_draws = env, World(env, SEED), stream("learner", NAME, SEED)
+        self.env, self.episode = env, 0
         self.Y, self.V_g, self.most_Y = 0.0, np.zeros((H + 1, S)), 0.0
 
-    def begin_episode(self):
+    def begin_episode(self, u):
         """The policy of the next episode."""
-        H, S, A, k = self.env.H, self.env.S, self.env.A, self.world.k + 1
+        self.episode += 1
+        H, S, A, k = self.env.H, self.env.S, self.env.A, self.episode
         if k % self.W == 1 or self.W == 1:
             self.n, self.r, self.g = np.zeros((H, S, A, S)), np.zeros((H, S, A)), np.zeros((H, S, A))
         if k % self.L == 1 or self.L == 1:
@@ -46,21 +48,25 @@ class Reading:
         self.pi = self.pi * np.exp(self.alpha * (self.Q_r + self.Y * self.Q_g))
         self.pi /= self.pi.sum(axis=2, keepdims=True)
 
-    def play_episode(self):
-        x = first = self.world.begin_episode()
-        u = self.learner_draws.random((1, 1 + self.env.H))[0]
-        for h in range(self.env.H):
-            a = min(int(np.searchsorted(np.cumsum(self.pi[h, x]), u[1 + h], side="right")), self.env.A - 1)
-            r, g, y = self.world.step(h, x, a)
-            self.n[h, x, a, y] += 1
-            self.r[h, x, a] += r
-            self.g[h, x, a] += g
-            x = y
-        step = (1 - self.eta * self.xi) * self.Y + self.eta * (self.env.rho - self.V_g[0, first])
+    def policy(self, h, x):
+        return self.pi[h, x]
+
+    def learn(self, h, x, a, r, g, y):
+        if h == 0:
+            self.first = x
+        self.n[h, x, a, y] += 1
+        self.r[h, x, a] += r
+        self.g[h, x, a] += g
+
+    def end_of_episode(self):
+        step = (1 - self.eta * self.xi) * self.Y + self.eta * (self.env.rho - self.V_g[0, self.first])
         self.Y = min(max(step, 0.0), self.chi)
         self.most_Y = max(self.Y, self.most_Y)
         self.Q_r, _ = self.evaluated(self.r)
         self.Q_g, self.V_g = self.evaluated(self.g)
+
+    def dual(self):
+        return self.Y
 
     def evaluated(self, paid):
         """Q and V of the policy, optimistically, in the model of the window."""
@@ -85,20 +91,15 @@ CASES = [
 @pytest.mark.parametrize(("setting", "factors"), CASES)
 def test_the_learner_does_what_the_equations_say(small, setting, factors):
     plain = Reading(small, setting, factors)
-    values, duals = [], []
-    for k in range(1, small.episodes + 1):
-        plain.begin_episode()
-        values.append(evaluate(small.at(k), plain.pi))
-        plain.play_episode()
-        duals.append(plain.Y)
+    slow = simulate.run(small, plain, seed=SEED, windows=small.episodes, solve=False)
     run = simulate.run(small, NAME, setting, SEED, factors=factors, windows=small.episodes, solve=False)
     learner = run.learner
     assert (learner.window, learner.restart) == (plain.W, plain.L)
     assert small.episodes > 2 * min(plain.W, plain.L)
-    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-8)
+    for part in ("value", "utility_value", "dual"):
+        np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-8)
     np.testing.assert_allclose(np.moveaxis(learner.q, -1, 0), [plain.Q_r, plain.Q_g], rtol=1e-8)
     np.testing.assert_allclose(learner.v[:, :, 1], plain.V_g, rtol=1e-8)
-    np.testing.assert_allclose(run.dual, duals, rtol=1e-8)
     counts = np.zeros_like(plain.n)
     for place in np.ndindex(learner.known.shape):
         for i in range(learner.known[place]):

@@ -6,11 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from helpers import World, evaluate, facts, optimistic_start, random_path, variation_by_definition
+from helpers import facts, optimistic_start, random_path, variation_by_definition
 from nscmdp import environments, simulate
 from nscmdp.algorithms.restart_q_ucb import resets_applied, stage_ends
 from nscmdp.cmdp import CMDP
-from nscmdp.randomness import stream
 
 SEED = 5
 
@@ -25,6 +24,8 @@ def update_times(H, most):
 
 
 class Listing:
+    name = "restart_q_ucb"
+
     def __init__(self, env, setting, factors, local_budgets):
         f = facts(env)
         c = {"bonus": 0.01, "frame": 1.0, "initial": 4.0, **factors}
@@ -40,8 +41,7 @@ class Listing:
         }[setting]
         remaining = [f.H - h + 1 for h in range(1, f.H + 1)]
         self.start = np.array(optimistic_start(env, c["initial"]) if setting == "scaled" else remaining, dtype=float)
-        self.env, self.world, self.local_budgets = env, World(env, SEED), local_budgets
-        self.learner_draws = stream("learner", "restart_q_ucb", SEED)
+        self.env, self.local_budgets, self.episode, self.lowered = env, local_budgets, 0, False
         self.times = set(update_times(f.H, f.K))
 
     def start_epoch(self):
@@ -51,39 +51,41 @@ class Listing:
         self.V = np.vstack([np.repeat(start, S).reshape(H, S), np.zeros(S)])
         self.N, self.Nc = np.zeros((H, S, A), int), np.zeros((H, S, A), int)
         self.rc, self.vc = np.zeros((H, S, A)), np.zeros((H, S, A))
-        first = self.world.k + 1
+        first = self.episode + 1
         B_r, _, B_p = variation_by_definition(self.env, first, min(first + self.epoch - 1, self.env.episodes))
         self.b_Delta = B_r + H * B_p if self.local_budgets else 0.0
 
     def best_actions(self, h, x):
         return np.flatnonzero(self.Q[h, x] == self.Q[h, x].max())
 
-    def policy(self):
-        policy = np.zeros_like(self.Q)
-        for h, x in np.ndindex(self.Q.shape[:2]):
-            policy[h, x, self.best_actions(h, x)] = 1 / len(self.best_actions(h, x))
-        return policy
+    def begin_episode(self, u):
+        if self.episode % self.epoch == 0:
+            self.start_epoch()
 
-    def play_episode(self):
-        x = self.world.begin_episode()
-        u = self.learner_draws.random((1, 1 + self.env.H))[0]
-        earned = 0.0
-        for h in range(self.env.H):
-            tied = self.best_actions(h, x)
-            a = tied[int(u[1 + h] * len(tied))]
-            r, _, y = self.world.step(h, x, a)
-            self.rc[h, x, a] += r
-            self.vc[h, x, a] += self.V[h + 1, y]
-            self.N[h, x, a] += 1
-            self.Nc[h, x, a] += 1
-            if self.N[h, x, a] in self.times:
-                n = self.Nc[h, x, a]
-                target = self.rc[h, x, a] / n + self.vc[h, x, a] / n + self.b(n) + 2 * self.b_Delta
-                self.Q[h, x, a] = min(self.Q[h, x, a], target)
-                self.V[h, x] = self.Q[h, x].max()
-                self.Nc[h, x, a], self.rc[h, x, a], self.vc[h, x, a] = 0, 0.0, 0.0
-            earned, x = earned + r, y
-        return earned
+    def policy(self, h, x):
+        probabilities, tied = np.zeros(self.env.A), self.best_actions(h, x)
+        probabilities[tied] = 1 / len(tied)
+        return probabilities
+
+    def act(self, h, x, u):
+        tied = self.best_actions(h, x)
+        return tied[int(u * len(tied))]
+
+    def learn(self, h, x, a, r, g, y):
+        self.rc[h, x, a] += r
+        self.vc[h, x, a] += self.V[h + 1, y]
+        self.N[h, x, a] += 1
+        self.Nc[h, x, a] += 1
+        if self.N[h, x, a] in self.times:
+            n = self.Nc[h, x, a]
+            target = self.rc[h, x, a] / n + self.vc[h, x, a] / n + self.b(n) + 2 * self.b_Delta
+            self.Q[h, x, a] = min(self.Q[h, x, a], target)
+            self.V[h, x] = self.Q[h, x].max()
+            self.Nc[h, x, a], self.rc[h, x, a], self.vc[h, x, a] = 0, 0.0, 0.0
+
+    def end_of_episode(self):
+        self.episode += 1
+        self.lowered |= bool((self.Q[0] < self.start[0]).any())
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +113,7 @@ def grid():
 def test_the_learner_does_what_the_listing_says(request, world, setting, factors, local_budgets):
     env = request.getfixturevalue(world)
     plain = Listing(env, setting, factors, local_budgets)
-    earned, values, lowered = [], [], False
-    for k in range(1, env.episodes + 1):
-        if (k - 1) % plain.epoch == 0:
-            plain.start_epoch()
-        values.append(evaluate(env.at(k), plain.policy()))
-        earned.append(plain.play_episode())
-        lowered |= bool((plain.Q[0] < plain.start[0]).any())
+    slow = simulate.run(env, plain, seed=SEED, solve=False)
     run = simulate.run(
         env, "restart_q_ucb", setting, SEED, factors=factors, variants={"local_budgets": local_budgets}, solve=False
     )
@@ -128,13 +124,13 @@ def test_the_learner_does_what_the_listing_says(request, world, setting, factors
         np.testing.assert_array_equal(N, plain.N)
         np.testing.assert_array_equal(stage_n, plain.Nc)
         np.testing.assert_allclose(stage_sum, plain.rc + plain.vc, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(run.reward, earned, rtol=1e-9)
-    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-9)
+    for part in ("reward", "utility", "value", "utility_value"):
+        np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-9)
     if world == "small":
         assert env.episodes > plain.epoch, "an epoch must end"
         assert env.episodes % plain.epoch, "the last epoch must be under way, or the tables are trivial"
         if not local_budgets:
-            assert lowered == (setting != "literal"), "what the bonus leaves to learn"
+            assert plain.lowered == (setting != "literal"), "what the bonus leaves to learn"
 
 
 def test_known_local_budgets_keep_estimates_higher():
@@ -142,10 +138,7 @@ def test_known_local_budgets_keep_estimates_higher():
     factors, tables = {"frame": 0.3}, []
     for local_budgets in (False, True):
         plain = Listing(env, "scaled", factors, local_budgets)
-        for k in range(env.episodes):
-            if k % plain.epoch == 0:
-                plain.start_epoch()
-            plain.play_episode()
+        simulate.run(env, plain, seed=SEED, evaluate_every=None)
         run = simulate.run(
             env, "restart_q_ucb", "scaled", SEED, None, factors=factors, variants={"local_budgets": local_budgets}
         )
@@ -193,32 +186,25 @@ class Freedman(Listing):
         self.V_ref = self.V.copy()
         self.references, self.advantages = ({place: [] for place in np.ndindex(H, S, A)} for _ in range(2))
 
-    def play_episode(self):
-        H, x = self.env.H, self.world.begin_episode()
-        u = self.learner_draws.random((1, 1 + H))[0]
-        for h in range(H):
-            tied = self.best_actions(h, x)
-            a = tied[int(u[1 + h] * len(tied))]
-            r, _, y = self.world.step(h, x, a)
-            self.rc[h, x, a] += r
-            self.vc[h, x, a] += self.V[h + 1, y]
-            self.references[h, x, a].append(self.V_ref[h + 1, y])
-            self.advantages[h, x, a].append(self.V[h + 1, y] - self.V_ref[h + 1, y])
-            self.N[h, x, a] += 1
-            self.Nc[h, x, a] += 1
-            if self.N[h, x, a] in self.times:
-                n = self.Nc[h, x, a]
-                first = self.rc[h, x, a] / n + self.vc[h, x, a] / n + self.b(n) + 2 * self.b_Delta
-                second = self.by_advantage(h, x, a) + 4 * self.b_Delta
-                self.active += second < min(first, self.Q[h, x, a])
-                self.Q[h, x, a] = min(self.Q[h, x, a], first, second)
-                self.V[h, x] = self.Q[h, x].max()
-                self.Nc[h, x, a], self.rc[h, x, a], self.vc[h, x, a] = 0, 0.0, 0.0
-                self.advantages[h, x, a] = []
-            if self.N[h, x].sum() == math.ceil(self.N0):
-                self.V_ref[h, x] = self.V[h, x]
-                self.frozen += 1
-            x = y
+    def learn(self, h, x, a, r, g, y):
+        self.rc[h, x, a] += r
+        self.vc[h, x, a] += self.V[h + 1, y]
+        self.references[h, x, a].append(self.V_ref[h + 1, y])
+        self.advantages[h, x, a].append(self.V[h + 1, y] - self.V_ref[h + 1, y])
+        self.N[h, x, a] += 1
+        self.Nc[h, x, a] += 1
+        if self.N[h, x, a] in self.times:
+            n = self.Nc[h, x, a]
+            first = self.rc[h, x, a] / n + self.vc[h, x, a] / n + self.b(n) + 2 * self.b_Delta
+            second = self.by_advantage(h, x, a) + 4 * self.b_Delta
+            self.active += second < min(first, self.Q[h, x, a])
+            self.Q[h, x, a] = min(self.Q[h, x, a], first, second)
+            self.V[h, x] = self.Q[h, x].max()
+            self.Nc[h, x, a], self.rc[h, x, a], self.vc[h, x, a] = 0, 0.0, 0.0
+            self.advantages[h, x, a] = []
+        if self.N[h, x].sum() == math.ceil(self.N0):
+            self.V_ref[h, x] = self.V[h, x]
+            self.frozen += 1
 
     def by_advantage(self, h, x, a):
         H, iota, N, n = self.env.H, self.iota, self.N[h, x, a], self.Nc[h, x, a]
@@ -239,16 +225,13 @@ class Freedman(Listing):
     ],
 )
 def test_the_freedman_bonus_does_what_its_listing_says(small, setting, factors, local_budgets):
-    plain, values = Freedman(small, setting, factors, local_budgets), []
-    for k in range(small.episodes):
-        if k % plain.epoch == 0:
-            plain.start_epoch()
-        values.append(evaluate(small.at(k + 1), plain.policy()))
-        plain.play_episode()
+    plain = Freedman(small, setting, factors, local_budgets)
+    slow = simulate.run(small, plain, seed=SEED, solve=False)
     variants = {"local_budgets": local_budgets, "bonus": "freedman"}
     run = simulate.run(small, "restart_q_ucb", setting, SEED, factors=factors, variants=variants, solve=False)
     assert run.learner.epoch == plain.epoch < small.episodes
-    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-9)
+    for part in ("value", "utility_value"):
+        np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-9)
     if small.episodes % plain.epoch:
         np.testing.assert_allclose(resets_applied(run.learner)[:, :, 0], plain.Q, rtol=1e-9)
         np.testing.assert_allclose(run.learner.reference, plain.V_ref, rtol=1e-9)

@@ -5,13 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from helpers import World, evaluate, facts, gaps, random_path
+from helpers import facts, gaps, random_path
 from nscmdp import algorithms, environments, optimum, simulate
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import model_of
 from nscmdp.problem import Problem
-from nscmdp.randomness import stream
 
 NAME, SEED = "sliding_window_opt_cmdp", 5
 
@@ -22,13 +21,15 @@ def small():
 
 
 class Reading:
+    name = NAME
+
     def __init__(self, env, factors):
         f = facts(env)
         c = {"bonus": 0.005, "window": 4.0, "refresh": 0.1} | factors
         self.w = min(max(1, math.floor(c["window"] * (f.K / f.B) ** (2 / 3))), f.K)
         self.refresh = max(1, math.floor(c["refresh"] * self.w))
         self.scale = c["bonus"] * f.H * math.sqrt(math.log(f.S * f.A * f.H * f.K / 0.05))
-        self.env, self.world, self.learner_draws = env, World(env, SEED), stream("learner", NAME, SEED)
+        self.env, self.episode, self.solutions, self.mixed = env, 0, 0, 0
         self.window, self.due, self.solved, self.infeasible = [], True, 0, 0
 
     def model(self):
@@ -49,42 +50,45 @@ class Reading:
         mu0 = mu0 / mu0.sum() if self.window else np.full(S, 1 / S)
         return n, CMDP(P=P, r=r, g=g, rho=self.env.rho, mu0=mu0)
 
-    def begin_episode(self):
-        if not self.due and self.world.k - self.solved < self.refresh:
-            return
-        self.due, self.solved = False, self.world.k
+    def begin_episode(self, u):
+        self.trajectory = []
+        if self.due or self.episode - self.solved >= self.refresh:
+            self.solve()
+        self.mixed += bool(((self.pi > 0.01) & (self.pi < 0.99)).any())
+
+    def solve(self):
+        self.due, self.solved, self.solutions = False, self.episode, self.solutions + 1
         self.n, model = self.model()
         self.fresh = np.zeros_like(self.n)
         parts = optimum.mixture(model.H, model.S)
         optimum.solve(model_of(model), model.rho, parts, False)
         self.useful = parts.rising
         try:
-            self.policy = optimum.constrained(model).policy
+            self.pi = optimum.constrained(model).policy
         except optimum.Infeasible:
             self.infeasible += 1
-            self.policy = most_useful(model)
+            self.pi = most_useful(model)
 
-    def play_episode(self):
-        x = self.world.begin_episode()
-        u = self.learner_draws.random((1, 1 + self.env.H))[0]
-        trajectory = []
-        for h in range(self.env.H):
-            a = self.choose(h, x, u[1 + h])
-            r, g, y = self.world.step(h, x, a)
-            trajectory.append((x, a, r, g, y))
-            self.fresh[h, x, a] += 1
-            self.due |= bool(self.fresh[h, x, a] >= max(self.n[h, x, a], 1))
-            x = y
-        self.window = [*self.window, trajectory][-self.w :]
+    def policy(self, h, x):
+        return self.pi[h, x]
 
-    def choose(self, h, x, u):
+    def act(self, h, x, u):
         """Where the policy mixes two actions, low numbers draw that of the more useful of its two parts."""
         first = self.useful[h, x]
-        if u < self.policy[h, x, first]:
+        if u < self.pi[h, x, first]:
             return first
-        others = self.policy[h, x].copy()
+        others = self.pi[h, x].copy()
         others[first] = -1
         return int(others.argmax())
+
+    def learn(self, h, x, a, r, g, y):
+        self.trajectory.append((x, a, r, g, y))
+        self.fresh[h, x, a] += 1
+        self.due |= bool(self.fresh[h, x, a] >= max(self.n[h, x, a], 1))
+
+    def end_of_episode(self):
+        self.episode += 1
+        self.window = [*self.window, self.trajectory][-self.w :]
 
 
 def most_useful(model):
@@ -111,21 +115,16 @@ CASES = [
 def test_the_learner_does_what_its_description_says(small, factors):
     plain = Reading(small, factors)
     assert small.episodes > 2 * plain.w or not factors, "windows must slide"
-    values, solutions, mixed = [], 0, 0
-    for k in range(1, small.episodes + 1):
-        plain.begin_episode()
-        solutions += plain.solved == k - 1
-        mixed += bool(((plain.policy > 0.01) & (plain.policy < 0.99)).any())
-        values.append(evaluate(small.at(k), plain.policy))
-        plain.play_episode()
+    slow = simulate.run(small, plain, seed=SEED, solve=False)
     run = simulate.run(small, NAME, "scaled", SEED, factors=factors, solve=False)
-    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), values, rtol=1e-8)
+    for part in ("value", "utility_value"):
+        np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-8)
     np.testing.assert_array_equal(run.learner.counts[..., 0], plain.n)
     np.testing.assert_array_equal(run.learner.counts[..., 1], plain.fresh)
     assert len(run.learner.states) == plain.w
     if not factors:
-        assert 20 < solutions < small.episodes
-        assert mixed > 20
+        assert 20 < plain.solutions < small.episodes
+        assert plain.mixed > 20
 
 
 def impossible():

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from helpers import World, evaluate, facts, optimistic_start, random_path
+from helpers import facts, optimistic_start, play, random_path
 from nscmdp import algorithms, environments, simulate
 from nscmdp.algorithms._triple_q import iota_of as iota_in
 from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.kernels import induction
 from nscmdp.problem import Problem
-from nscmdp.randomness import stream
 
 SEED = 5
 
@@ -133,9 +132,8 @@ def notebook(f, L, scale_of_eta):
 class Listing:
     """Algorithm 1 as printed, with Triple-Q's frame end where the constants ask for it."""
 
-    def __init__(self, env, constants, algorithm, seed):
-        self.c, self.env, self.world = constants, env, World(env, seed)
-        self.learner_draws = stream("learner", algorithm, seed)
+    def __init__(self, env, constants, name):
+        self.c, self.env, self.name, self.episode = constants, env, name, 0
         H, S, A = env.H, env.S, env.A
         self.Q = np.array([[[q] * A] * S for q in constants.initial_q], dtype=float)
         self.C = np.array([[[c] * A] * S for c in constants.initial_c], dtype=float)
@@ -169,41 +167,39 @@ class Listing:
         tied = self.best_actions(h, x)
         return tied[int((u - self.explore) / (1 - self.explore) * len(tied))]
 
-    def policy(self):
-        policy = np.full((self.env.H, self.env.S, self.env.A), self.explore / self.env.A)
-        for h, x in np.ndindex(self.env.H, self.env.S):
-            tied = self.best_actions(h, x)
-            policy[h, x, tied] += (1 - self.explore) / len(tied)
-        return policy
+    def policy(self, h, x):
+        tied = self.best_actions(h, x)
+        probabilities = np.full(self.env.A, self.explore / self.env.A)
+        probabilities[tied] += (1 - self.explore) / len(tied)
+        return probabilities
 
-    def play_episode(self):
-        """The episode's reward and utility."""
-        x = self.world.begin_episode()
-        u = self.learner_draws.random((1, 1 + self.env.H))[0]
-        earned, useful, a = 0.0, 0.0, self.choose(0, x, u[1])
-        for h in range(self.env.H):
-            r, g, y = self.world.step(h, x, a)
-            v, w, a_next = self.V[h + 1, y], self.W[h + 1, y], None
-            if h + 1 < self.env.H:
-                a_next = self.choose(h + 1, y, u[2 + h])
-                if self.c.backup == "taken":
-                    v, w = self.Q[h + 1, y, a_next], self.C[h + 1, y, a_next]
-            before = self.C[h, x, a]
-            self.N[h, x, a] += 1
-            t = self.N[h, x, a]
-            alpha = (self.c.chi + 1) / (self.c.chi + t)
-            b = self.c.bonus(t)
-            self.Q[h, x, a] = (1 - alpha) * self.Q[h, x, a] + alpha * (r + v + b)
-            self.C[h, x, a] = (1 - alpha) * self.C[h, x, a] + alpha * (g + w + b)
-            self.refresh(h, x)
-            if h == 0:
-                self.Cbar += before if self.c.cbar == "before" else self.C[h, x, a]
-            earned, useful, x, a = earned + r, useful + g, y, a_next
-        if (self.world.k - 1) % 20 == 0:
+    def act_and_estimate(self, h, x, u):
+        a = self.choose(h, x, u)
+        if self.c.backup == "taken":
+            return a, self.Q[h, x, a], self.C[h, x, a]
+        return a, self.V[h, x], self.W[h, x]
+
+    def learn_from_estimate(self, h, x, a, r, g, y, v, w):
+        before = self.C[h, x, a]
+        self.N[h, x, a] += 1
+        t = self.N[h, x, a]
+        alpha = (self.c.chi + 1) / (self.c.chi + t)
+        b = self.c.bonus(t)
+        self.Q[h, x, a] = (1 - alpha) * self.Q[h, x, a] + alpha * (r + v + b)
+        self.C[h, x, a] = (1 - alpha) * self.C[h, x, a] + alpha * (g + w + b)
+        self.refresh(h, x)
+        if h == 0:
+            self.Cbar += before if self.c.cbar == "before" else self.C[h, x, a]
+
+    def end_of_episode(self):
+        self.episode += 1
+        if (self.episode - 1) % 20 == 0:
             self.epsilon *= 0.95
-        if self.world.k % self.c.L == 0:
+        if self.episode % self.c.L == 0:
             self.end_frame()
-        return earned, useful
+
+    def dual(self):
+        return self.Z / self.c.eta
 
     def end_frame(self):
         self.N[:] = 0
@@ -261,7 +257,7 @@ def reading(env, algorithm, setting, factors, variants):
         setattr(constants, key, variants[key])
     if "reset" in variants:
         constants.frame_end = variants["reset"]
-    return Listing(env, constants, algorithm, SEED)
+    return Listing(env, constants, algorithm)
 
 
 def close(found, expected):
@@ -277,37 +273,49 @@ def test_the_learner_does_what_the_listing_says(request, world, algorithm, setti
     if world == "small":
         assert env.episodes // plain.c.L >= 2, "frames must end"
         assert env.episodes % plain.c.L, "the last frame must be under way, or the tables are trivial"
-    episodes = range(1, env.episodes + 1)
-    values, earned, duals = [], [], []
-    for k in episodes:
-        if world == "small" or k % 10 == 1:
-            values.append(evaluate(env.at(k), plain.policy()))
-        earned.append(plain.play_episode())
-        duals.append(plain.Z / plain.c.eta)
+    slow = simulate.run(env, plain, seed=SEED, solve=False)
     run = simulate.run(env, algorithm, setting, SEED, factors=factors, variants=variants, solve=False)
     table = resets_applied(run.learner)
     assert run.learner.now[0].frame == plain.c.L
     close(table[:, :, 0], plain.Q)
     close(table[:, :, 1], plain.C)
     np.testing.assert_array_equal(table[:, :, 2], plain.N)
-    close(run.dual, duals)
-    close(np.stack([run.reward, run.utility], axis=1), earned)
-    evaluated = np.stack([run.value, run.utility_value], axis=1)
-    close(evaluated if world == "small" else evaluated[::10], values)
+    for part in ("dual", "reward", "utility", "value", "utility_value"):
+        close(getattr(run, part), getattr(slow, part))
+
+
+@pytest.mark.usefixtures("a_window_for_each_episode")
+@pytest.mark.parametrize(
+    ("algorithm", "setting", "variants"),
+    [("nonstationary_triple_q", "literal", {}), ("triple_q", "authors", {}), ("triple_q", "scaled", {})],
+)
+def test_an_independent_loop_plays_the_listing_alike(small, algorithm, setting, variants):
+    """The loop in Python that all listings are run by, on estimates of V and W, of actions taken too."""
+    ours, theirs = (reading(small, algorithm, setting, {}, variants) for _ in range(2))
+    run, judged = simulate.run(small, ours, seed=SEED, solve=False), play(small, theirs, algorithm, SEED)
+    for part in ("reward", "utility", "dual"):
+        np.testing.assert_array_equal(getattr(run, part), getattr(judged, part))
+    for part in ("value", "utility_value"):
+        np.testing.assert_allclose(getattr(run, part), getattr(judged, part), rtol=1e-12)
+    np.testing.assert_array_equal(ours.Q, theirs.Q)
+    np.testing.assert_array_equal(ours.C, theirs.C)
 
 
 @pytest.mark.parametrize("algorithm", CONSTANTS)
 def test_the_compared_runs_are_not_trivial(small, algorithm):
     """Frames end, the queue is used and the policy departs from the uniform one."""
     plain = reading(small, algorithm, "scaled", {"epsilon": 1.0}, {})
-    queues, greedy = [], 0
-    for _ in range(small.episodes):
-        plain.play_episode()
-        queues.append(plain.Z)
-        greedy += (plain.policy().max(axis=2) == 1).mean() / small.episodes
+    certain = []
+
+    def end_of_episode():
+        Listing.end_of_episode(plain)
+        certain.append(np.mean([plain.policy(h, x).max() == 1 for h, x in np.ndindex(small.H, small.S)]))
+
+    plain.end_of_episode = end_of_episode
+    queues = simulate.run(small, plain, seed=SEED, evaluate_every=None, windows=small.episodes).dual
     assert len(set(queues)) >= 3
     assert max(queues) > 0
-    assert greedy > 0.3
+    assert np.mean(certain) > 0.3
 
 
 def paper_problem():
@@ -379,22 +387,22 @@ def test_a_first_visit_forgets_the_initial_value(small):
 
 
 def test_exact_values_are_those_of_the_policy_matrix_in_the_episodes_model(small):
-    plain = reading(small, "triple_q", "authors", {}, {})
+    plain, policies = reading(small, "triple_q", "authors", {}, {}), []
+    plain.begin_episode = lambda u: policies.append(
+        np.array([[plain.policy(h, x) for x in range(small.S)] for h in range(small.H)])
+    )
+    simulate.run(small, plain, seed=SEED, evaluate_every=None)
     run = simulate.run(small, "triple_q", "authors", SEED)
     for k in range(1, 60):
         found = run.value[k - 1], run.utility_value[k - 1]
-        assert found == pytest.approx(induction.evaluate(small.at(k), plain.policy()), abs=1e-12)
-        plain.play_episode()
+        assert found == pytest.approx(induction.evaluate(small.at(k), policies[k - 1]), abs=1e-12)
 
 
 @pytest.mark.parametrize("windows", [1, 7, 60])
 def test_the_dual_is_noted_at_the_end_of_every_window(small, windows):
     plain = reading(small, "nonstationary_triple_q", "literal", {}, {})
     run = simulate.run(small, "nonstationary_triple_q", "literal", SEED, None, windows=windows)
-    duals = []
-    for _ in range(small.episodes):
-        plain.play_episode()
-        duals.append(plain.Z / plain.c.eta)
+    duals = play(small, plain, plain.name, SEED).dual
     assert max(duals) > 0
     np.testing.assert_allclose(run.dual, np.array(duals)[np.cumsum(run.window_episodes) - 1], rtol=1e-12)
 
