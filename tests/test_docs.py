@@ -1,4 +1,4 @@
-"""What docs/environments.md shows can be typed as it stands, block after block, and gives the numbers that it says."""
+"""What docs/ show can be typed as it stands, block after block, and gives the numbers that they say."""
 
 import ast
 import re
@@ -60,3 +60,29 @@ def test_it_names_every_environment_that_gymnasium_can_make():
 
 def test_the_files_that_it_names_are_there():
     assert [name for name in re.findall(r"`(src/[\w./]*)`", PAGE) if not (ROOT / name).exists()] == []
+
+
+def test_the_plain_learner_of_the_guide_runs_as_printed():
+    """The plug-in beside it is run by its commands: tests/test_documented_commands.py."""
+    guide = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+    (block,) = [one for one in re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL) if not one.startswith("# ")]
+    names = {}
+    exec(block, names)
+    assert names["run"].exact
+    assert len(names["run"].regret) == 200
+    assert names["run"].gap[-1] > 0
+
+
+def test_the_tutorial_runs_and_is_stored_without_outputs(monkeypatch):
+    import matplotlib.pyplot as plt
+    import nbformat
+
+    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
+    notebook = nbformat.read(ROOT / "docs/tutorial.ipynb", as_version=4)
+    names = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert not cell.outputs
+            exec(cell.source, names)
+    assert names["mine"].exact
+    assert names["paper"].gap[-1] > 0
