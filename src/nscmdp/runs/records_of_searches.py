@@ -29,6 +29,7 @@ def text(plan: Plan, results: Path, name: str) -> str:
         "searches": plan.searches_of(name),
         "frames": chosen.frames,
         "start": chosen.start,
+        "strict": chosen.strict,
         "evaluate_every": chosen.evaluate_every,
         "sources": {
             algorithm: plan.search_spec(name, algorithm, chosen.episodes, 0)["sources"]
