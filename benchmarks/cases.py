@@ -118,7 +118,7 @@ IN_PYTHON: dict[str, tuple[int | None, ...]] = {
 
 def settings(algorithm: str) -> tuple[str, ...]:
     """Literal constants mean short frames, scaled ones frames four times as long."""
-    return tuple(setting for setting in algorithms.module(algorithm).SETTINGS if setting in ("literal", "scaled"))
+    return tuple(setting for setting in algorithms.settings(algorithm) if setting in ("literal", "scaled"))
 
 
 def everywhere(episodes: dict[str, tuple[int | None, ...]]) -> list[tuple[World, str, int]]:

