@@ -9,13 +9,12 @@ from nscmdp import algorithms, conformance, environments, scaffold, simulate
 from nscmdp.learner import act, learn, operation, policy
 
 PAIRS = [(name, setting) for name in algorithms.OWN for setting in algorithms.settings(name)]
-OF_RUNS = [one for one in conformance.ALGORITHM if one is not conformance.plain_python_agrees]  # tests/test_plain.py
 
 
 @pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
 @pytest.mark.parametrize(("name", "setting"), PAIRS)
 def test_our_algorithms_conform(name, setting):
-    for check in OF_RUNS:
+    for check in conformance.ALGORITHM:
         assert check(name, setting)
 
 

@@ -7,6 +7,7 @@ In expectation its total over n rounds falls short of the best arm's by at most 
 gamma = min(1, sqrt(N ln N / ((e-1) n))). Weights are kept as logarithms and never overflow.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ def choose(bandit, u):
     for j in range(1, arms):
         largest = max(largest, weights[j])
     for j in range(arms):
-        p[j] = np.exp(weights[j] - largest)
+        p[j] = math.exp(weights[j] - largest)
         total += p[j]
     for j in range(arms):
         p[j] = (1.0 - bandit.gamma) * p[j] / total + bandit.gamma / arms

@@ -22,6 +22,7 @@ Without features, phi(x,a) is the unit vector of (x,a) and d = S A: Lambda_h is 
 an episode costs O(H S A M) with M successors to a row. :class:`CountingLSVI` is this form.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -288,7 +289,7 @@ def soften(q, alpha, dual, chances, values):
         total = 0.0
         for a in range(actions):
             below = chances[x, a] - best
-            chances[x, a] = np.exp(alpha * below) if below < 0.0 else 1.0
+            chances[x, a] = math.exp(alpha * below) if below < 0.0 else 1.0
             total += chances[x, a]
         value, utility_value = 0.0, 0.0
         for a in range(actions):

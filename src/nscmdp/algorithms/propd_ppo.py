@@ -17,6 +17,7 @@ V^0 = 0, and V_g^{k-1} survives a restart of the policy. It keeps the counts n(h
 paper's learners keep H S A, and walks all successors seen so far in every episode.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -153,7 +154,7 @@ def improve(learner, h, x):
         logs[a] += learner.alpha * (learner.q[h, x, a, 0] + learner.now[0].Y * learner.q[h, x, a, 1])
         largest = max(largest, logs[a])
     for a in range(len(logs)):
-        chance[a] = np.exp(logs[a] - largest)
+        chance[a] = math.exp(logs[a] - largest)
         total += chance[a]
     for a in range(len(logs)):
         chance[a] /= total

@@ -8,7 +8,7 @@ ranges, on a logarithmic scale; from the best of them CMA-ES goes on. It is told
     first the feasible candidates by their loss, then the others by their violation
 
 Where who learns breaks the constraint first, such a ranking prefers not learning, and few points of the draw can do
-both. There, half of the generations begin elsewhere: at the longest frames and the strictest dual (:meth:`Space.strict`).
+both. There, half of the generations begin at the longest frames and the strictest dual (:meth:`Space.strict`).
 
 Every generation is scored on seeds of its own from the pool of search seeds, so that no candidate is bred for one
 seed. After 4, 8, 16, ... generations the best newcomers and the mean of the search distribution enter the selection:
