@@ -205,7 +205,10 @@ def test_without_a_command_the_commands_are_listed(capsys):
 
 WRONG = {
     "what to describe": (["describe", "meny"], "unknown environment or algorithm 'meny', did you mean menu? (expected"),
-    "an environment": (["budget", "nowhere"], 'environment.name = "nowhere": unknown (expected one of grid_world, '),
+    "an environment": (
+        ["budget", "nowhere"],
+        'environment.name = "nowhere": unknown (expected one of arrays, grid_world, ',
+    ),
     "an episode": (["optimum", "menu", "--episodes", "9", "--episode", "10"], "episode 10 is outside 1..9"),
     "an option": (
         ["describe", "menu", "--option", "tasty=1"],

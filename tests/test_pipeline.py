@@ -118,7 +118,7 @@ def test_editing_an_algorithm_reruns_its_simulations_alone(project):
     file = project / "src/nscmdp/algorithms/triple_q.py"
     with edited(file, "TITLE = ", "# a comment decides nothing\nTITLE = "):
         assert planned(project) == set()
-    with edited(file, "chi = K**0.2", "chi = 2 * K**0.2"):
+    with edited(file, "iota, chi = iota_of(problem), K**0.2", "iota, chi = iota_of(problem), 2 * K**0.2"):
         assert planned(project) == {"triple_q"}
 
 

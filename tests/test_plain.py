@@ -1,5 +1,6 @@
 """Plain Python learners, and the loop in Python that runs them, beside an independent loop and the compiled one."""
 
+import math
 import textwrap
 from typing import NamedTuple
 

@@ -17,6 +17,9 @@ from nscmdp.problem import Problem
 SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.settings(name)]
 
 
+GIVEN = ("arrays", "toy_text")  # their models are a file's and Gymnasium's: the seed decides the draws of a run alone
+
+
 def departures():
     """Every value of every variant that is not its default."""
     for name in algorithms.NAMES:
@@ -102,7 +105,7 @@ def test_a_learner_may_take_factors_and_declare_nothing_else(problem, bare):
     assert algorithms.constants("bare", problem, "scaled", {"bonus": 3.0}).bonus == 3.0
     assert algorithms.formulas("bare", "scaled") == {}
     assert algorithms.constrained("bare")
-    with pytest.raises(ValueError, match="bare has no variant 'tasty', expected one of none"):
+    with pytest.raises(ValueError, match=r"bare has no variant 'tasty' \(expected none\)"):
         algorithms.make("bare", problem, "scaled", variants={"tasty": True})
 
 
@@ -241,14 +244,16 @@ def test_an_environment_is_decided_by_its_options_and_seed(name):
     first, again, other = (environments.make(name, episodes=10, seed=seed) for seed in (0, 0, 1))
     for part in ("probability", "reward", "utility", "knots", "route"):
         np.testing.assert_array_equal(getattr(first, part), getattr(again, part))
-    assert any(
-        not np.array_equal(getattr(first, part), getattr(other, part)) for part in ("probability", "reward", "utility")
-    )
+    if name not in GIVEN:
+        assert any(
+            not np.array_equal(getattr(first, part), getattr(other, part))
+            for part in ("probability", "reward", "utility")
+        )
 
 
 @pytest.mark.parametrize("name", environments.NAMES)
 def test_an_unknown_option_is_refused_with_the_known_ones(name):
-    with pytest.raises(ValueError, match=f"{name} has no option 'tasty' .expected one of .*seed"):
+    with pytest.raises(ValueError, match=f"{name} has no option 'tasty'.* .expected one of .*seed"):
         environments.make(name, episodes=10, tasty=True)
 
 
