@@ -15,7 +15,7 @@ ROLES = {
     "grid_world": "the paper's simulation: drawn in the grid-world figure, and the simulation's claim is judged on it",
     "reading": "another reading of the paper's simulation: the claim is judged on it",
     "alternatives": "other searches, finalists, rules and bounds of the tuning in the environment of a grid_world "
-    "experiment: which verdicts depend on them",
+    "experiment or a reading: which verdicts depend on them",
     "growth": "regret, violation and gap against K and B, for the comparison table",
     "assumed_budget": "what a wrongly assumed budget costs",
     "linear": "linear CMDPs: growth of Algorithms 3 and 4 and the appendix's approach",

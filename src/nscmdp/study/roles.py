@@ -3,7 +3,7 @@
 every experiment     an evaluated episode in the last fifth of a run; files that can be named after its seeds
 grid_world, reading  the grid world, every evaluated episode, Algorithm 1, one learner for each algorithm and setting,
                      an evaluated episode in each tenth of a run from the third on
-alternatives         as those, with the cases of an experiment of the role grid_world, tuned learners of other choices
+alternatives         as those, with the cases of an experiment of those roles, tuned learners of other choices
 growth, linear       one environment, readings that differ in their seed alone, budgets and readings among those of the
                      role's first experiment, no case twice for a learner, which is the same and in the same readings
                      wherever its name stands, a Slater gap, which the theorems divide by
@@ -115,7 +115,7 @@ def _simulations(plan: "Plan", places: list[Place]) -> None:
 
 def _alternatives(plan: "Plan", places: list[Place]) -> None:
     _simulations(plan, places)
-    main = [plan.cases_of(name) for name in plan.roles.get("grid_world", [])]
+    main = [plan.cases_of(name) for name in plan.simulations]
     known = [{(case.name, case.env.fingerprint()) for case in cases} for cases in main]
     for place in places:
         learners = place.experiment.all_learners
@@ -123,7 +123,7 @@ def _alternatives(plan: "Plan", places: list[Place]) -> None:
         names = [(one.algorithm, one.choice) for one in learners]
         place.require(len(set(names)) == len(names), "learners", "one for each algorithm and choice")
         mine = {(case.name, case.env.fingerprint()) for case in plan.cases_of(place.experiment.name)}
-        place.require(mine in known, "environment", "the cases of an experiment of the role grid_world")
+        place.require(mine in known, "environment", "the cases of an experiment of the role grid_world or reading")
 
 
 def _studies_of_growth(plan: "Plan", places: list[Place]) -> None:

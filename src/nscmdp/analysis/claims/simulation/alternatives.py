@@ -74,7 +74,7 @@ def judge(plan: Plan, folder: Path, rules: Rules, found: Feasible) -> pd.DataFra
     names = plan.roles.get("alternatives", [])
     mains = {
         (case["fingerprint"], case["episodes"]): {"experiment": name, **{key: case[key] for key in CASE[1:]}}
-        for name in (plan.roles["grid_world"] if names else [])
+        for name in (plan.simulations if names else [])
         for case in verdicts.read(folder, name)[1]["cases"]
     }
     rows = [row for name in names for row in _of_experiment(plan, folder, name, mains, rules, found)]
