@@ -223,7 +223,9 @@ class BestCase(Strict):
         pattern=STUDY, max_length=100, description="Of its folders and of its rows in tables."
     )
     tuning: str = Field(description="The tuning whose environment, ranges and effort it has, and whose choices.")
-    generations: Annotated[int, Field(ge=1, le=10_000)] = Field(default=16, description="Of each search.")
+    generations: Annotated[int, Field(ge=2, le=10_000)] = Field(
+        default=16, description="Of each search: half begin at the tuned choice, half at Sobol points."
+    )
     points: Number = Field(default=1024, description="Sobol points by which the size of the region is estimated.")
     evaluate_every: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0, description="One policy of so many episodes is evaluated; 0: as many as in the tuning."
@@ -317,8 +319,12 @@ class Config(Strict):
         return self
 
     @model_validator(mode="after")
-    def _tunings_find_their_seeds(self) -> "Config":
+    def _tunings_have_room(self) -> "Config":
         for number, tuning in enumerate(self.tunings):
+            generations = tuning.generations or self.effort.generations
+            if tuning.strict and generations < 2:
+                what = f"half of generations = {generations} begin elsewhere, expected at least 2"
+                raise errors.below(f"tunings[{number}].strict", tuning.strict, what)
             if (tuning.seeds or 1) > self.effort.pool:
                 what = f"expected at most effort.pool = {self.effort.pool}"
                 raise errors.below(f"tunings[{number}].seeds", tuning.seeds, what)
