@@ -196,13 +196,13 @@ def alternatives(results: Results) -> Figure:
     across, places = list(rows["called"].unique()), rows.groupby([*CASE, "map"], sort=False)
     size = (3.2 + 0.42 * len(across), 0.8 + (0.3 * len(says) + 1.2) * len(places))
     figure, axes = plt.subplots(len(places), 1, figsize=size, squeeze=False)
-    for ax, ((_, reading, budget, _, name), mine) in zip(axes[:, 0], places, strict=True):
+    for ax, ((_, reading, budget, K, name), mine) in zip(axes[:, 0], places, strict=True):
         for row in mine.to_dict("records"):
             _draw_verdict(ax, across.index(row["called"]), [*says].index(row["part"]), row)
         ax.set_xticks(np.arange(len(across)) + 0.5, across, rotation=90)
         ax.set_yticks(np.arange(len(says)) + 0.5, says.values())
         ax.set(xlim=(0, len(across)), ylim=(len(says), 0))
-        ax.set_title(", ".join([name, *(text for text in (reading, budget) if text != "default")]))
+        ax.set_title(", ".join([name, *(text for text in (reading, budget) if text != "default"), f"K = {K:,}"]))
         ax.tick_params(length=0, labelsize="small")
         ax.spines[:].set_visible(False)
     keys = [Patch(**_box(verdict), label=verdict) for verdict in COLOURS]
