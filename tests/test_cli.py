@@ -131,7 +131,7 @@ def test_list_names_all_there_is_without_a_compiler():
     code = "import sys; from nscmdp.cli import main; main(['list']); print('loaded', *sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     *lines, loaded = done.stdout.splitlines()
-    for name in (*algorithms.NAMES, *environments.NAMES):
+    for name in (*algorithms.OWN, *environments.OWN):
         assert [line for line in lines if line.startswith((f"  {name} ", f"  {name}: "))], name
     assert "    legs=1, seed=0" in lines
     assert {"numba", "pandas", "scipy"} & set(loaded.split()) == set()

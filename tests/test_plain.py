@@ -16,7 +16,7 @@ from nscmdp.randomness import stratum_lengths, stream
 
 SEED = 3
 PARTS = ("reward", "utility", "dual", "value", "utility_value")
-SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.settings(name)]
+SETTINGS = [(name, setting) for name in algorithms.OWN for setting in algorithms.settings(name)]
 
 
 def example():

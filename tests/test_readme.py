@@ -44,7 +44,7 @@ def test_python_runs_and_shows_numbers(number):
 
 
 def test_its_tables_name_every_algorithm_and_environment():
-    for name in (*algorithms.NAMES, *environments.NAMES):
+    for name in (*algorithms.OWN, *environments.OWN):
         assert f"`{name}`" in README
 
 

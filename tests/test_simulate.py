@@ -7,7 +7,7 @@ from nscmdp.cmdp import CMDP
 from nscmdp.randomness import checkpoints, stratum_lengths
 
 LEARNERS = ("nonstationary_triple_q", "triple_q", "restart_q_ucb", "uniform")
-SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.settings(name)]
+SETTINGS = [(name, setting) for name in algorithms.OWN for setting in algorithms.settings(name)]
 
 
 @pytest.fixture(scope="module")

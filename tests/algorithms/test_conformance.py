@@ -14,7 +14,7 @@ from nscmdp.cmdp import CMDP
 from nscmdp.learner import Factor, act, operation, scalars
 from nscmdp.problem import Problem
 
-SETTINGS = [(name, setting) for name in algorithms.NAMES for setting in algorithms.settings(name)]
+SETTINGS = [(name, setting) for name in algorithms.OWN for setting in algorithms.settings(name)]
 
 
 GIVEN = ("arrays", "toy_text")  # their models are a file's and Gymnasium's: the seed decides the draws of a run alone
@@ -22,7 +22,7 @@ GIVEN = ("arrays", "toy_text")  # their models are a file's and Gymnasium's: the
 
 def departures():
     """Every value of every variant that is not its default."""
-    for name in algorithms.NAMES:
+    for name in algorithms.OWN:
         variants = algorithms.variants(name)
         for field, kind in typing.get_type_hints(variants).items():
             for value in typing.get_args(kind) or (False, True):
@@ -41,11 +41,11 @@ def problem(tiny):
 
 
 def test_the_papers_learners_and_controls_are_there():
-    assert {"nonstationary_triple_q", "triple_q", "restart_q_ucb", "oracle", "uniform"} <= set(algorithms.NAMES)
-    assert "grid_world" in environments.NAMES
+    assert {"nonstationary_triple_q", "triple_q", "restart_q_ucb", "oracle", "uniform"} <= set(algorithms.OWN)
+    assert "grid_world" in environments.OWN
 
 
-@pytest.mark.parametrize("name", algorithms.NAMES)
+@pytest.mark.parametrize("name", algorithms.OWN)
 def test_an_algorithm_declares_its_settings_factors_and_variants(name):
     settings = algorithms.settings(name)
     assert settings
@@ -79,7 +79,7 @@ def test_formulas_are_those_of_the_source():
     assert algorithms.formulas("uniform", "literal") == {}
 
 
-@pytest.mark.parametrize("name", algorithms.NAMES)
+@pytest.mark.parametrize("name", algorithms.OWN)
 def test_a_range_holds_for_a_factor_that_there_is(problem, name):
     for found in (algorithms.ranges(name), algorithms.ranges(name, problem, 3)):
         assert set(found) <= set(algorithms.factors(name))
@@ -116,7 +116,7 @@ def test_a_learner_that_takes_the_problem_alone_is_literal(problem, bare):
 
 
 def test_titles_tell_algorithms_apart():
-    titles = [algorithms.title(name) for name in algorithms.NAMES]
+    titles = [algorithms.title(name) for name in algorithms.OWN]
     assert all(titles)
     assert len(set(titles)) == len(titles)
 
@@ -198,7 +198,7 @@ def test_every_variant_runs_and_departs_from_the_listing(tiny, name, variant, va
     assert departed
 
 
-@pytest.mark.parametrize("name", algorithms.NAMES)
+@pytest.mark.parametrize("name", algorithms.OWN)
 def test_unknown_choices_are_refused_with_what_is_accepted(problem, name):
     settings = algorithms.settings(name)
     accepted = ", ".join(settings)
@@ -224,7 +224,7 @@ def test_an_unknown_algorithm_is_refused_with_the_known_ones(problem):
         algorithms.make("tasty", problem)
 
 
-@pytest.mark.parametrize("name", environments.NAMES)
+@pytest.mark.parametrize("name", environments.OWN)
 def test_an_environment_works_with_its_defaults(name):
     env = environments.make(name, episodes=10, seed=0)
     assert (env.name, env.episodes, env.seed) == (name, 10, 0)
@@ -239,7 +239,7 @@ def test_an_environment_works_with_its_defaults(name):
     assert (run.gap >= -1e-9).all()
 
 
-@pytest.mark.parametrize("name", environments.NAMES)
+@pytest.mark.parametrize("name", environments.OWN)
 def test_an_environment_is_decided_by_its_options_and_seed(name):
     first, again, other = (environments.make(name, episodes=10, seed=seed) for seed in (0, 0, 1))
     for part in ("probability", "reward", "utility", "knots", "route"):
@@ -251,7 +251,7 @@ def test_an_environment_is_decided_by_its_options_and_seed(name):
         )
 
 
-@pytest.mark.parametrize("name", environments.NAMES)
+@pytest.mark.parametrize("name", environments.OWN)
 def test_an_unknown_option_is_refused_with_the_known_ones(name):
     with pytest.raises(ValueError, match=f"{name} has no option 'tasty'.* .expected one of .*seed"):
         environments.make(name, episodes=10, tasty=True)
@@ -263,7 +263,7 @@ def test_an_unknown_environment_is_refused_with_the_known_ones():
         environments.make("tasty", episodes=10)
 
 
-@pytest.mark.parametrize("name", environments.NAMES)
+@pytest.mark.parametrize("name", environments.OWN)
 def test_starts_are_drawn_from_the_start_distribution(name):
     """Seen through an environment's own alias table, which the simulator reads."""
     env = environments.make(name, episodes=2000, seed=0)

@@ -29,7 +29,7 @@ def accepted(hint):
 def switches():
     """Every switch of the code, by its key, with the values that it accepts."""
     found = {}
-    for name in algorithms.NAMES:
+    for name in algorithms.OWN:
         hints = get_type_hints(algorithms.variants(name))
         found |= {f"{name}.variants.{key}": accepted(hint) for key, hint in hints.items()}
     for key, option in inspect.signature(environments.maker("grid_world")).parameters.items():

@@ -60,7 +60,7 @@ def test_local_budgets_of_any_frames_are_the_global_one_less_the_steps_between_f
     np.testing.assert_allclose(inside + sum(steps), budget.variation(env), atol=1e-10)
 
 
-@pytest.mark.parametrize("name", environments.NAMES)
+@pytest.mark.parametrize("name", environments.OWN)
 def test_the_constraint_matters_somewhere_on_every_default_path(name):
     env = environments.make(name, episodes=51)
     assert optimum.along(env, np.arange(1, 52))[:, 2].max() > 0.05 or "slack" in env.about

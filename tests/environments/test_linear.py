@@ -166,7 +166,7 @@ def test_a_model_that_is_not_linear_in_its_features_is_refused():
         budget.linear_variation(environments.make("menu", episodes=10))
 
 
-@pytest.mark.parametrize("name", sorted({"nonstationary_triple_q", "restart_q_ucb", "oracle"} & set(algorithms.NAMES)))
+@pytest.mark.parametrize("name", sorted({"nonstationary_triple_q", "restart_q_ucb", "oracle"} & set(algorithms.OWN)))
 def test_tabular_learners_run_on_it(name):
     env = environments.make("linear", episodes=50)
     run = simulate.run(env, name, seed=1, evaluate_every=5)

@@ -21,7 +21,7 @@ EFFORT = {
     "first_selection_seed": 600,
     "finalists": 2,
 }
-TUNABLE = [name for name in algorithms.NAMES if algorithms.ranges(name)]
+TUNABLE = [name for name in algorithms.OWN if algorithms.ranges(name)]
 FIRST = "nonstationary_triple_q"
 
 

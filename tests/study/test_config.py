@@ -200,10 +200,10 @@ def test_every_environment_and_algorithm_says_where_its_options_are_described(na
 
 
 def test_every_environment_and_algorithm_is_configurable():
-    for name in environments.NAMES:
+    for name in environments.OWN:
         raw = changed(environment={"name": name})
         assert config.parse(raw).experiments[0].environment.name == name
-    for name in algorithms.NAMES:
+    for name in algorithms.OWN:
         raw = changed(learners=[{"algorithm": name, "setting": algorithms.settings(name)[0]}])
         assert config.parse(raw).experiments[0].learners[0].algorithm == name
 

@@ -23,7 +23,7 @@ TINY = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
 MUTATIONS, RUNS_PER_ROLE, SECONDS = 400, 3, 10
 VALUES = [0, 1, -1, 2, 0.5, 10**6, 10**12, 10**400, 1e300, -1e-300, math.nan, math.inf]
 VALUES += [None, True, False, "", "a", "3", "a\nb", "../up", [], [0], [[]], {}, {"a": 1}, ["a", "a"]]
-WORDS = [*catalogue.ROLES, *algorithms.NAMES, *environments.NAMES, "literal", "authors", "scaled", "tuned", "auto"]
+WORDS = [*catalogue.ROLES, *algorithms.OWN, *environments.OWN, "literal", "authors", "scaled", "tuned", "auto"]
 WORDS += ["episodes", "windows", "all", "frame", "full", "bump", "6x6", "18x18", "random", "current", "tuning_6x6"]
 
 
@@ -86,7 +86,7 @@ def drop_learners(rng, raw):
 
 
 def add_a_learner(rng, raw):
-    name = rng.choice(algorithms.NAMES)
+    name = rng.choice(algorithms.OWN)
     setting = rng.choice([*algorithms.settings(name), "tuned"])
     one_of(rng, raw).setdefault("learners", []).append({"algorithm": name, "setting": setting})
 
