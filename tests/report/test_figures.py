@@ -490,7 +490,7 @@ def test_choices_of_the_tuning_stand_beside_the_main_one(tmp_path):
     (ax,) = replication.alternatives(results).axes
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["main", "search_0_0", "frames_3"]
     assert texts(ax) == ["3", "1", "1"]
-    assert ax.get_title() == "6x6"
+    assert ax.get_title() == "6x6, K = 100"
 
 
 def crossing(setting="tuned"):
