@@ -1,4 +1,9 @@
 # Notebooks, the page, and the checksums of it all.
+import hashlib
+
+PAGE_FILES = sorted((sources.PACKAGE / "report/page").glob("[ts]*/*"))
+TEMPLATES = hashlib.sha256(b"".join(map(Path.read_bytes, PAGE_FILES))).hexdigest()[:16]
+
 for NAME in plan.notebooks:
 
     rule:
@@ -58,8 +63,9 @@ use rule tuned as page with:
         at("logs/page.log"),
     params:
         **step("page", "report.page"),
+        templates=TEMPLATES,
     message:
-        "Writing {output}"
+        "Writing the page"
 
 
 use rule tuned as checksums with:

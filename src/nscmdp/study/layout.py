@@ -7,6 +7,7 @@ CONFIG, CHECKSUMS = "config.json", "checksums.txt"
 PAGE, DEVIATIONS_PAGE, CLAIMS_PAGE = "index.html", "deviations.html", "claims.html"
 CLAIMS, ANSWER, DEVIATIONS = "claims.json", "answer.json", "deviations.md"
 CLAIMS_TEXT = "claims.md"
+ASSETS = ("page.css", "app.js", "curves.js", "bokeh.min.js", "bokeh-api.min.js")  # of the page
 TABLES = ("curves.parquet", "exact.parquet", "traces.parquet", "summary.csv")  # of every experiment
 TIMING = "benchmarks/timing.csv"
 TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")
@@ -62,6 +63,16 @@ def claims(group: object) -> str:
 
 def figure(name: object, form: str = "svg") -> str:
     return f"figures/{name}.{form}"
+
+
+def asset(name: object) -> str:
+    """A style or script of the page."""
+    return f"page/{name}"
+
+
+def script(name: object) -> str:
+    """Data that the page loads when they are asked for."""
+    return f"page/data/{name}.js"
 
 
 def notebook(name: object, form: str = "ipynb") -> str:

@@ -234,7 +234,15 @@ class Plan(Searches):
 
     @property
     def pages(self) -> list[str]:
-        return [layout.PAGE, layout.DEVIATIONS_PAGE, *([layout.CLAIMS_PAGE] if self.claim_groups else [])]
+        """The page with its ledgers, and what they load."""
+        ledgers = [layout.DEVIATIONS_PAGE, *([layout.CLAIMS_PAGE] if self.claim_groups else [])]
+        return [layout.PAGE, *ledgers, *map(layout.asset, layout.ASSETS), *map(layout.script, self.scripts)]
+
+    @property
+    def scripts(self) -> dict[str, tuple[str, str]]:
+        """The data of the page by name: the section that shows them, and the experiment."""
+        shown = [("curves", name) for name in self.simulations]
+        return {f"{section}_{experiment}": (section, experiment) for section, experiment in shown}
 
     def check(self) -> None:
         """Make every environment and learner once; raise :class:`Unacceptable` where one cannot be."""

@@ -1,0 +1,85 @@
+"""The page that a person opens first: the answer, what it rests on, and where that comes from.
+
+One module per section gathers what its template (``templates/NAME.html.j2``) shows; ``static/`` has styles and scripts.
+"""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from nscmdp.report.page import curves, numbers, render, verdicts
+from nscmdp.study import catalogue, layout
+from nscmdp.study.plan import Plan
+
+PAPER = (
+    "H. Wei, A. Ghosh, N. Shroff, L. Ying, X. Zhou: "
+    "Provably Efficient Model-Free Algorithms for Non-stationary CMDPs, AISTATS 2023"
+)
+TITLE = "Non-stationary CMDPs: a replication"
+SECTIONS: dict[str, tuple[str, ModuleType]] = {
+    "verdicts": ("Does it replicate?", verdicts),
+    "curves": ("Learning curves", curves),
+}
+DATA = {"curves": curves}  # the sections that load data
+FIGURES = {  # sections that show figures, with what numbers.py puts beside them
+    "simulation": ("The paper's simulation", ("grid_world", "claims", "thresholds")),
+    "best_case": ("The best case for the paper", ("best_case",)),
+    "tuning": ("How the constants were chosen", ("efforts", "fronts", "alternatives")),
+    "why": ("Why", ("causes", "sensitivity")),
+    "theory": ("The paper's theory", ("looseness",)),
+    "growth": ("Growth", ("growth", "assumed_budget", "arms")),
+    "linear": ("Linear CMDPs", ("linear", "linear_arms")),
+    "environments": ("Environments", ("environments",)),
+}
+PAGES = {layout.PAGE: "The replication", layout.CLAIMS_PAGE: "Claims", layout.DEVIATIONS_PAGE: "Deviations"}
+
+
+def write(plan: Plan, folder: Path) -> None:
+    """index.html, the ledgers of deviations and claims, and what they load, of a finished run."""
+    render.assets(folder)
+    for name, (section, experiment) in plan.scripts.items():
+        render.script(folder / layout.script(name), name, DATA[section].data(plan, folder, experiment))
+    made = {name: section.context(plan, folder) for name, (_, section) in SECTIONS.items()}
+    drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
+    figures = {name: [_figure(one) for one in names if one in drawn] for name, (_, names) in FIGURES.items()}
+    beside = numbers.context(plan, folder)
+    titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES}.items()}
+    there = [name for name in titles if made.get(name) or figures.get(name) or beside.get(name)]
+    render.page(
+        folder / layout.PAGE,
+        "index.html.j2",
+        **_frame(plan, layout.PAGE, [(name, titles[name]) for name in there]),
+        **{name: made[name] for name in made},
+        paper=PAPER,
+        sections=[(name, titles[name], figures[name], beside.get(name)) for name in there if name in FIGURES],
+    )
+    ledgers = {layout.DEVIATIONS_PAGE: layout.DEVIATIONS, layout.CLAIMS_PAGE: layout.CLAIMS_TEXT}
+    for name, text in ledgers.items():
+        if name in plan.pages:
+            body = (folder / text).read_text(encoding="utf-8")
+            render.page(folder / name, "ledger.html.j2", **_frame(plan, name, []), body=_from_markdown(body))
+
+
+def _frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, Any]:
+    """What base.html.j2 needs."""
+    there = {name: text for name, text in PAGES.items() if name in plan.pages}
+    own = [name for name in layout.ASSETS if not name.startswith("bokeh")]
+    return {
+        "title": TITLE if here == layout.PAGE else f"{there[here]}: {TITLE}",
+        "here": here,
+        "pages": there.items(),
+        "contents": contents,
+        "styles": [name for name in own if name.endswith(".css")],
+        "loaded": [name for name in own if name.endswith(".js")],
+    }
+
+
+def _figure(name: str) -> dict[str, str]:
+    notebook, figure = catalogue.find(name)
+    return {"name": name, "caption": figure.caption, "notebook": notebook}
+
+
+def _from_markdown(text: str) -> str:
+    from nbconvert.filters import markdown2html
+
+    return markdown2html(text)

@@ -1,0 +1,156 @@
+"""The tables that stand beside the page's figures."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nscmdp.analysis import comparison, tables
+from nscmdp.analysis.claims.simulation.alternatives import KINDS
+from nscmdp.report.page import render
+from nscmdp.report.style import title
+from nscmdp.study import layout
+from nscmdp.study.plan import Plan
+
+
+def context(plan: Plan, folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """By section: notes, and tables as head and rows."""
+    judged, found = plan.judged(), {}
+    if layout.ANSWER in judged:
+        numbers = json.loads((folder / layout.ANSWER).read_text(encoding="utf-8"))
+        found["simulation"] = [_reached(numbers)]
+        found["best_case"] = _best_cases(numbers) if numbers["best_cases"] else []
+        found["tuning"] = [_alternatives(numbers)]
+    if layout.table("saturation.csv") in judged:
+        found.setdefault("tuning", []).append(_saturation(tables.load(folder / layout.table("saturation.csv"))))
+    if layout.table("comparison.csv") in judged:
+        found["growth"] = [_comparison(tables.load(folder / layout.table("comparison.csv")))]
+    return found
+
+
+def part(note: str, label: str = "", columns: dict[str, Callable] | None = None, rows: Any = (), **more: Any) -> dict:
+    """A note and a table: a function of a row for every column; a "#" marks columns of numbers."""
+    columns = columns or {}
+    return {
+        "note": note,
+        "label": label,
+        "head": [name.removeprefix("#") for name in columns],
+        "right": [i for i, name in enumerate(columns) if name.startswith("#")],
+        "rows": [[cell(row) for cell in columns.values()] for row in rows],
+        "files": more.get("files", []),
+    }
+
+
+def _reached(numbers: dict[str, Any]) -> dict[str, Any]:
+    return part(
+        "How far Algorithm 1 gets by the end of the run, from the uniform policy (0%) to the optimum (100%):",
+        "How far Algorithm 1 gets",
+        {
+            "map": lambda row: row["map"],
+            "#K": lambda row: f"{row['episodes']:,}",
+            "constants": lambda row: row["setting"],
+            "#reached": lambda row: f"{row['lam']:.0%}",
+            "#cost": lambda row: f"{row['cost']:.2f}",
+            "#limit": lambda row: f"{row['limit']:g}",
+            "": lambda row: "feasible only by not learning" if row["kept_without_learning"] else "",
+        },
+        numbers["first_reading"],
+        files=[layout.SIMULATION],
+    )
+
+
+def _best_cases(numbers: dict[str, Any]) -> list[dict[str, Any]]:
+    shares = {row["best_case"]: row for row in numbers["best_cases"]}.values()
+    return [
+        part(
+            "A search over all admissible constants for the widest margin (mean distance to the threshold in standard "
+            "deviations over seeds), confirmed on fresh seeds. None found is not the same as false.",
+            "Best cases",
+            {
+                "best case": lambda row: row["best_case"].removeprefix("best_case_"),
+                "asked": lambda row: f"{row['asks']}: {row['says']}",
+                "constants": lambda row: "found" if row["found"] else "none found",
+                "#least margin": lambda row: f"{row['margin']:.1f}",
+                "#fresh seeds": lambda row: f"{row['agree']:.0f} of {row['seeds']:.0f}",
+                "#tried": lambda row: f"{row['tried']:.0f}",
+            },
+            numbers["best_cases"],
+        ),
+        part(
+            "Share of all admissible constants of Algorithm 1 at which its own parts of the claim hold:",
+            "Shares of admissible constants",
+            {
+                "best case": lambda row: row["best_case"].removeprefix("best_case_"),
+                "#share": lambda row: f"{row['share']:.1%}",
+                "#95% interval": lambda row: f"{row['share_low']:.1%} to {row['share_high']:.1%}",
+            },
+            shares,
+            files=[*map(layout.table, layout.BEST_CASES)],
+        ),
+    ]
+
+
+def _alternatives(numbers: dict[str, Any]) -> dict[str, Any]:
+    return part(
+        "How many verdicts with tuned constants change where the tuning is done otherwise:",
+        "Verdicts that change with the tuning",
+        {
+            "another": lambda row: KINDS[row[0]],
+            "#verdicts that differ": lambda row: str(row[1]["differ"]),
+            "#of": lambda row: str(row[1]["of"]),
+        },
+        numbers["alternatives"].items(),
+        files=[layout.SIMULATION],
+    )
+
+
+def _saturation(table: pd.DataFrame) -> dict[str, Any]:
+    return part(
+        "Is the search done? What the last doubling of its effort gained, and how far apart independent searches end:",
+        "Saturation of the searches",
+        {
+            "tuning": lambda row: row["tuning"].removeprefix("tuning_"),
+            "learner": lambda row: title(row["algorithm"]),
+            "#K": lambda row: f"{row['episodes']:,}",
+            "#searches": lambda row: f"{row['searches']:.0f}",
+            "#candidates each": lambda row: f"{row['tried']:.0f}",
+            "#gained": lambda row: render.number(row["gained"], ".0%"),
+            "#apart": lambda row: render.number(row["apart"], ".0%"),
+        },
+        table.to_dict("records"),
+        files=[*map(layout.table, layout.TUNED)],
+    )
+
+
+def _comparison(table: pd.DataFrame) -> dict[str, Any]:
+    def slope(key: str) -> Callable:
+        return lambda row: render.interval([row.get(f"{key}{end}") for end in ("", "_low", "_high")])
+
+    def constants(row: dict[str, Any]) -> str:
+        setting, at = ("" if pd.isna(row.get(key)) else str(row[key]) for key in ("setting", "tuned_at"))
+        return comparison.CONSTANTS.get((setting, at), setting) or "not run"
+
+    return part(
+        "The paper's Table 1 with measurements beside it: the slopes of log gap and log regret against log K with a "
+        "95% interval over instances and seeds, the violation per episode at the largest K (negative: kept), and the "
+        "K from which the theorem promises zero violation in this environment. A theorem's bound is an upper bound: "
+        "an exponent measured at K that are so much smaller neither proves nor refutes it.",
+        "The comparison table",
+        {
+            "algorithm": lambda row: title(row["algorithm"]),
+            "constants": constants,
+            "model-free": lambda row: "yes" if row["model_free"] else "no",
+            "knows B": lambda row: row["known_budget"],
+            "regret": lambda row: render.powers(row["regret_order"]),
+            "#gap grows as K to the": slope("gap_slope_K"),
+            "#regret as K to the": slope("regret_slope_K"),
+            "#violation per episode": lambda row: render.number(row.get("violation_per_episode"), ".3f"),
+            "#at K": lambda row: render.number(row.get("largest_K"), ",.0f"),
+            "#theorem from K": lambda row: render.number(row.get("theorem_from_K"), ".0e"),
+            "#bytes": lambda row: render.number(row.get("state_bytes"), ",.0f"),
+        },
+        table.to_dict("records"),
+        files=[*map(layout.table, layout.COMPARISON)],
+    )

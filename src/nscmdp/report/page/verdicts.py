@@ -1,0 +1,2 @@
+def context(plan, folder):
+    return None
