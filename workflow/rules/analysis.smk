@@ -100,7 +100,7 @@ use rule tuned as simulation with:
         ),
         thresholds="workflow/claims.yaml",
     output:
-        at(layout.SIMULATION),
+        at(layout.SIMULATION, layout.VERDICTS),
     log:
         at("logs/simulation.log"),
     params:

@@ -13,7 +13,8 @@ TIMING = "benchmarks/timing.csv"
 TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")
 BEST_CASES = ("best_cases.csv", "best_case_seeds.csv", "best_case_regions.csv")
 COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv", "violations.csv")
-SIMULATION = "claims/simulation.json"  # every verdict on the paper's simulation
+SIMULATION = "claims/simulation.json"  # every verdict on the paper's simulation ...
+VERDICTS = "tables/verdicts.csv"  # ... one row each
 RUNS = ("environments", "simulations", "searches", "tuning", "best_cases")  # the folders of what jobs compute
 NOT_RESULTS = ("logs", "benchmarks")  # they depend on clocks and machines
 

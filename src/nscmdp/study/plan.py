@@ -199,7 +199,7 @@ class Plan(Searches):
     def judged(self) -> list[str]:
         """The files of verdicts and of tables over all experiments."""
         return [
-            *([layout.SIMULATION, layout.ANSWER] if self.simulations else []),
+            *([layout.SIMULATION, layout.VERDICTS, layout.ANSWER] if self.simulations else []),
             *map(layout.claims, self.claim_groups),
             *([layout.CLAIMS, layout.CLAIMS_TEXT] if self.simulations or self.claim_groups else []),
             *(map(layout.table, layout.TUNED) if self.tunings else []),

@@ -38,6 +38,7 @@ MEASURES = {
 }
 CONSTANTS = {"literal": "printed", "authors": "the authors'", "tuned": "tuned", "scaled": "defaults"}
 RESTARTS = {"nonstationary_triple_q": "frame", "restart_q_ucb": "epoch"}  # the constant that says how often
+USUAL = {"cost drift": "accumulates", "location": "reached", "switch": "none"}  # the first reading
 CASE = ["reading", "budget", "episodes"]
 
 
@@ -79,12 +80,15 @@ def _as_listed(setting: str) -> tuple[bool, int, str]:
 
 
 def _in_words(case: dict[str, Any]) -> str:
-    """K, and where the environment reads the paper otherwise than the figure does."""
-    said = reading_of(case["options"]) if {"cost_drift", "location", "switch"} <= {*case["options"]} else {}
-    others = {"cost drift": "accumulates", "location": "reached", "switch": "none"}
-    words = [f"{key} {said[key]}" for key, usual in others.items() if said.get(key, usual) != usual]
+    """K, and where the environment reads the paper otherwise than its figure is read here."""
+    words = in_words(reading_of(case["options"])) if {"cost_drift", "location", "switch"} <= {*case["options"]} else []
     words += [case["budget"]] if case["budget"] != "default" else []
     return ", ".join([f"K = {case['episodes']:,}", *words])
+
+
+def in_words(reading: dict[str, Any]) -> list[str]:
+    """What is not as usual in a reading."""
+    return [f"{key} {reading[key]}" for key, usual in USUAL.items() if reading[key] != usual]
 
 
 def data(plan: Plan, folder: Path, experiment: str) -> list[dict[str, Any]]:
@@ -170,15 +174,18 @@ def _packed(values: Array) -> dict[str, Any] | None:
     return {"low": low, "step": step, "codes": base64.b64encode(codes.tobytes()).decode()}
 
 
+def constants_of(spec: dict[str, Any], problem: Problem) -> Any:
+    """What a learner of a table was made with."""
+    setting = "scaled" if spec["setting"] == "tuned" else spec["setting"]
+    known = problem._replace(assumed_budget=spec["assumed_budget"], assumed_for=spec["assumed_for"])
+    factors = spec.get("factors") if setting == "scaled" else None
+    return algorithms.constants(spec["algorithm"], known, setting, factors, spec["variants"])
+
+
 def _restart(spec: dict[str, Any], problem: Problem) -> int | None:
     """Every how many episodes a learner starts afresh."""
     constant = RESTARTS.get(spec["algorithm"])
-    if constant is None:
-        return None
-    setting = "scaled" if spec["setting"] == "tuned" else spec["setting"]
-    known = problem._replace(assumed_budget=spec["assumed_budget"], assumed_for=spec["assumed_for"])
-    made = algorithms.constants(spec["algorithm"], known, setting, spec.get("factors"), spec["variants"])
-    return int(getattr(made, constant))
+    return None if constant is None else int(getattr(constants_of(spec, problem), constant))
 
 
 def _summary(folder: Path, experiment: str) -> dict[str, Any]:

@@ -59,8 +59,9 @@ def assets(folder: Path) -> None:
 
 
 def number(value: Any, form: str = ".2f") -> str:
-    """A dash where there is none."""
-    return "-" if value is None or pd.isna(value) else f"{value:{form}}"
+    """A dash where there is none, and no minus before what rounds to 0."""
+    text = "-" if value is None or pd.isna(value) else f"{value:{form}}"
+    return text.removeprefix("-") if re.fullmatch(r"-[0.]+%?", text) else text
 
 
 def interval(values: Iterable[Any], form: str = ".2f") -> Markup:

@@ -72,6 +72,8 @@ def write(plan: Plan, folder: Path) -> None:
         "alternatives": _records(others.drop(columns="moved", errors="ignore")),
     }
     files.write_text(folder / layout.SIMULATION, json.dumps(judged, indent=1) + "\n")
+    ranges = [whole_range(row) for row in rows.to_dict("records")]
+    tables.write_csv(folder / layout.VERDICTS, rows.drop(columns="moved").assign(whole_range=ranges))
 
 
 def void_readings(folder: Path, rules: Rules) -> list[dict[str, Any]]:

@@ -275,6 +275,30 @@ function withBokeh() {
   return ready;
 }
 
+/** The seeds behind a verdict, drawn when its evidence is first opened. */
+function evidence(details) {
+  const { experiment, measure, learners, constants } = JSON.parse(details.dataset.chart);
+  async function draw() {
+    const [data] = await load("curves_" + experiment);
+    const chosen = data.learners.filter((one) => one.algorithm in learners && one.setting in constants);
+    const shown = series(data, chosen, measure, { learners, constants }, Object.keys(learners));
+    const place = details.querySelector(".chart");
+    place.setAttribute("role", "img");
+    place.setAttribute("aria-label", `${LABELS[measure]} of every seed: ${shown.map((one) => one.label).join("; ")}`);
+    await chart(place, data, measure, shown, "seeds", true);
+    key(details.querySelector(".key"), shown, references(data, measure));
+  }
+  const opened = () => { if (details.open) withBokeh().then(draw); };
+  details.addEventListener("toggle", opened);
+  onTheme(opened);
+}
+document.querySelectorAll("details.evidence").forEach(evidence);
+
+/** A link from a verdict to its curves. */
+document.addEventListener("click", (event) => {
+  if (event.target.closest && event.target.closest("a.to-curves")) setTimeout(() => document.getElementById("curves").scrollIntoView());
+});
+
 nscmdp.curves = { withBokeh, chart, series, key, references, values };
 if (document.getElementById("curves-cases")) withBokeh().then(section);
 })();
