@@ -27,7 +27,7 @@ FIGURES = {  # sections that show figures, with what numbers.py puts beside them
     "tuning": ("How the constants were chosen", ("efforts", "fronts", "alternatives")),
     "why": ("Why", ("causes", "sensitivity")),
     "theory": ("The paper's theory", ("looseness",)),
-    "growth": ("Growth", ("growth", "assumed_budget", "arms")),
+    "growth": ("The comparison table, and growth", ("growth", "assumed_budget", "arms")),
     "linear": ("Linear CMDPs", ("linear", "linear_arms")),
     "environments": ("Environments", ("environments",)),
 }
