@@ -96,6 +96,7 @@ function figure(data, measure) {
     x_range: new Bokeh.Range1d({ start: 0, end: data.episodes }), min_border_right: 12,
   });
   plot.toolbar.logo = null;
+  plot.toolbar.active_drag = null;  // else a finger could not scroll past it
   const axes = [[plot.xaxes[0], "episode"], [plot.yaxes[0], LABELS[measure]]];
   for (const [axis, label] of axes) {
     Object.assign(axis, {
