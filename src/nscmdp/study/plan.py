@@ -5,6 +5,7 @@ seed.
 """
 
 import warnings
+from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -82,8 +83,16 @@ class Plan(Searches):
     def read_by(self, notebook: str) -> list[str]:
         """The files that a notebook draws, below the results folder."""
         (chosen,) = [one for one in catalogue.NOTEBOOKS if one.name == notebook]
-        found = [name for name in chosen.reads if name in self.judged()]
-        for role in chosen.roles:
+        return [*self.read_beside(chosen), *self.data_of(chosen.roles)]
+
+    def read_beside(self, notebook: catalogue.Notebook) -> list[str]:
+        """The tables over all experiments that it reads where they are there."""
+        return [name for name in notebook.reads if name in self.judged()]
+
+    def data_of(self, roles: Iterable[str]) -> list[str]:
+        """The tables that are drawn where some roles are."""
+        found: list[str] = []
+        for role in roles:
             if role == "tuning" and self.tunings:
                 found += map(layout.table, layout.TUNED)
             elif role == "best_case" and self.best_cases:

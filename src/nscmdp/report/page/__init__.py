@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nscmdp.report.page import curves, numbers, render, verdicts
+from nscmdp.report.page import curves, numbers, provenance, render, verdicts
 from nscmdp.study import catalogue, layout
 from nscmdp.study.plan import Plan
 
@@ -31,6 +31,7 @@ FIGURES = {  # sections that show figures, with what numbers.py puts beside them
     "linear": ("Linear CMDPs", ("linear", "linear_arms")),
     "environments": ("Environments", ("environments",)),
 }
+CLOSING: dict[str, tuple[str, ModuleType]] = {"provenance": ("How it was run", provenance)}
 PAGES = {layout.PAGE: "The replication", layout.CLAIMS_PAGE: "Claims", layout.DEVIATIONS_PAGE: "Deviations"}
 
 
@@ -39,11 +40,11 @@ def write(plan: Plan, folder: Path) -> None:
     render.assets(folder)
     for name, (section, experiment) in plan.scripts.items():
         render.script(folder / layout.script(name), name, DATA[section].data(plan, folder, experiment))
-    made = {name: section.context(plan, folder) for name, (_, section) in SECTIONS.items()}
+    made = {name: section.context(plan, folder) for name, (_, section) in {**SECTIONS, **CLOSING}.items()}
     drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
     figures = {name: [_figure(one) for one in names if one in drawn] for name, (_, names) in FIGURES.items()}
     beside = numbers.context(plan, folder)
-    titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES}.items()}
+    titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES, **CLOSING}.items()}
     there = [name for name in titles if made.get(name) or figures.get(name) or beside.get(name)]
     render.page(
         folder / layout.PAGE,
