@@ -31,6 +31,30 @@ def at(*names):
     return [f"{RESULTS}/{name}" for name in names]
 
 
+def reported(name, kind, category, labels):
+    """A file that Snakemake's report shows, with the caption of its kind."""
+    caption = f"../report/{kind}.rst"
+    return report(f"{RESULTS}/{name}", caption, category, labels=labels)
+
+
+def tables_of(rule):
+    """The tables and verdicts over all experiments that a rule makes."""
+    return [
+        reported(name, "table", "Tables and verdicts", {"file": name, "holds": text})
+        for name, text in catalogue.TABLES[rule].items()
+    ]
+
+
+def figures_of(notebook):
+    """The files of its figures; the report shows each figure once."""
+    drawn = {layout.figure(one.name): one.name for one in plan.notebooks[notebook]}
+    shown = [
+        reported(file, "figure", "Figures", {"figure": name, "notebook": notebook})
+        for file, name in drawn.items()
+    ]
+    return shown + at(*(file for file in plan.figures(notebook) if file not in drawn))
+
+
 def folder(wildcards):
     return RESULTS
 
