@@ -45,11 +45,18 @@ class Structure(HTMLParser):
         named = [unquote(one[1:]) for one in self.references if one.startswith("#")]
         return {one.partition(".")[0] if "=" in one else one for one in named}
 
+    def _leads_nowhere(self, reference):
+        """To a place in another page that is not there."""
+        file, _, place = unquote(reference).partition("#")
+        other = self.page.parent / file
+        return bool(file and place and other.suffix == ".html" and other.exists()) and place not in Structure(other).ids
+
     def faults(self):
         """Everything that is wrong, in words."""
         found = [f"the identifier {one} stands twice" for one in sorted({i for i in self.ids if self.ids.count(i) > 1})]
         found += [f"{one.name} is not there" for one in sorted(self.files) if not one.exists()]
         found += [f"nothing is called #{name}" for name in sorted(self.targets) if name not in self.ids]
+        found += [f"nothing is called {one}" for one in self.references if self._leads_nowhere(one)]
         found += [f"{source} has no text in its place" for source in self.mute]
         found += [] if self.language else ["it does not say its language"]
         found += [] if self.headings.count(1) == 1 else [f"it has {self.headings.count(1)} main headings"]
