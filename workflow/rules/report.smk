@@ -54,6 +54,8 @@ rule html:
     resources:
         mem_mb=1000,
         runtime=10,
+    params:
+        sources=sources.digest("nscmdp.report.notebooks"),
     message:
         "Rendering {input}"
     shell:

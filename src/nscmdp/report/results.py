@@ -59,7 +59,7 @@ class Results:
             return missing
         draw = getattr(import_module(f"nscmdp.report.figures.{notebook}"), name)
         style.save(draw(self), self.folder / layout.figure(name))
-        return Image(self.folder / layout.figure(name, "png"), width=width)
+        return Image(self.folder / layout.figure(name, "png"), width=width, alt=wanted.caption)
 
 
 def needs(*roles: str) -> Callable[[Callable[[Results], Any]], Callable[[Results], Any]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nscmdp.report.page import curves, numbers, provenance, render, verdicts
+from nscmdp.report.page import curves, ledgers, numbers, provenance, render, verdicts
 from nscmdp.study import catalogue, layout
 from nscmdp.study.plan import Plan
 
@@ -54,11 +54,11 @@ def write(plan: Plan, folder: Path) -> None:
         paper=PAPER,
         sections=[(name, titles[name], figures[name], beside.get(name)) for name in there if name in FIGURES],
     )
-    ledgers = {layout.DEVIATIONS_PAGE: layout.DEVIATIONS, layout.CLAIMS_PAGE: layout.CLAIMS_TEXT}
-    for name, text in ledgers.items():
-        if name in plan.pages:
-            body = (folder / text).read_text(encoding="utf-8")
-            render.page(folder / name, "ledger.html.j2", **_frame(plan, name, []), body=_from_markdown(body))
+    for name, ledger in ledgers.context(plan, folder).items():
+        if ledger:
+            contents = [(group["id"], group["title"]) for group in ledger["groups"]]
+            file = f"{name}.html"
+            render.page(folder / file, f"{file}.j2", **_frame(plan, file, contents), **{name: ledger})
 
 
 def _frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, Any]:
@@ -78,9 +78,3 @@ def _frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, 
 def _figure(name: str) -> dict[str, str]:
     notebook, figure = catalogue.find(name)
     return {"name": name, "caption": figure.caption, "notebook": notebook}
-
-
-def _from_markdown(text: str) -> str:
-    from nbconvert.filters import markdown2html
-
-    return markdown2html(text)
