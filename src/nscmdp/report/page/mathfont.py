@@ -6,8 +6,7 @@ It is STIX Two Math (SIL Open Font License), which ziamath carries, with the cha
 import base64
 import io
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
+from importlib.metadata import distribution
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
@@ -40,9 +39,8 @@ def css() -> str:
 
 def made() -> bytes:
     """Not compressed: how well that is done differs between machines."""
-    package = find_spec("ziamath")  # not imported: nothing of it runs
-    assert package and package.origin
-    font = TTFont(Path(package.origin).parent / "fonts/STIXTwoMath-Regular.ttf", recalcTimestamp=False)
+    file = distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf")
+    font = TTFont(str(file), recalcTimestamp=False)
     reduced = subset.Subsetter(subset.Options(layout_features=[], name_IDs=[0, 13], hinting=False))
     reduced.populate(unicodes={code for first, end in RANGES for code in range(first, end)})
     reduced.subset(font)
