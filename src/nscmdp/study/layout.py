@@ -7,7 +7,15 @@ CONFIG, CHECKSUMS = "config.json", "checksums.txt"
 PAGE, DEVIATIONS_PAGE, CLAIMS_PAGE = "index.html", "deviations.html", "claims.html"
 CLAIMS, ANSWER, DEVIATIONS = "claims.json", "answer.json", "deviations.md"
 CLAIMS_TEXT = "claims.md"
-ASSETS = ("page.css", "app.js", "curves.js", "bokeh.min.js", "bokeh-api.min.js")  # of the page
+ASSETS = (  # of the page
+    "page.css",
+    "learning.css",
+    "app.js",
+    "curves.js",
+    "learning.js",
+    "bokeh.min.js",
+    "bokeh-api.min.js",
+)
 TABLES = ("curves.parquet", "exact.parquet", "traces.parquet", "summary.csv")  # of every experiment
 TIMING = "benchmarks/timing.csv"
 TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")

@@ -294,7 +294,7 @@ class Plan(Searches):
     @property
     def scripts(self) -> dict[str, tuple[str, str]]:
         """The data of the page by name: the section that shows them, and the experiment."""
-        shown = [("curves", name) for name in self.simulations]
+        shown = [*(("curves", name) for name in self.simulations), *(("learning", name) for name in self.watched)]
         return {f"{section}_{experiment}": (section, experiment) for section, experiment in shown}
 
     def check(self) -> None:
