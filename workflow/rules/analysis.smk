@@ -75,7 +75,7 @@ use rule tuned as learning with:
     input:
         at(*plan.policies()),
     output:
-        at(*plan.learning()),
+        tables_of_policies(),
     log:
         at("logs/learning.log"),
     params:

@@ -46,6 +46,21 @@ def tables_of(rule):
     ]
 
 
+def tables_of_policies():
+    """Of every experiment that is watched; the report shows those that a person can read."""
+    readable = [name for name in plan.learning() if name.endswith(".csv")]
+    shown = [
+        reported(
+            name,
+            "table",
+            "Tables and verdicts",
+            {"file": name, "holds": catalogue.WATCHED[Path(name).name]},
+        )
+        for name in readable
+    ]
+    return shown + at(*(name for name in plan.learning() if name not in readable))
+
+
 def figures_of(notebook):
     """The files of its figures; the report shows each figure once."""
     drawn = {layout.figure(one.name): one.name for one in plan.notebooks[notebook]}

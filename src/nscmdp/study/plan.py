@@ -245,9 +245,10 @@ class Plan(Searches):
         """The tables of all experiments of some roles."""
         return [table for role in roles if role in self.roles for table in self.tables(*self.roles[role])]
 
-    def learning(self) -> list[str]:
-        """The tables of what policies do, of all experiments that are watched."""
-        return [layout.table(table, name) for name in self.watched for table in layout.LEARNING]
+    def learning(self, *names: str) -> list[str]:
+        """The tables of what policies do, of some experiments or all: those that are watched."""
+        watched = [name for name in self.watched if name in names or not names]
+        return [layout.table(table, name) for name in watched for table in layout.LEARNING]
 
     def judged(self) -> list[str]:
         """The files of verdicts and of tables over all experiments."""

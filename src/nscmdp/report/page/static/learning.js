@@ -94,6 +94,7 @@ function show() {
     figure.querySelector("span").textContent = said;
     figure.querySelector("span").className = kind === "above" ? "over" : "";
   });
+  section.dataset.shown = [map.value, first.value, second.value, k].join(" ");
 }
 
 function keep() {
