@@ -126,9 +126,8 @@ def test_hostile_text_becomes_no_markup(tmp_path, simulated):
         {"note": HOSTILE, "label": HOSTILE, "head": [HOSTILE], "rows": [[HOSTILE]], "right": [], "files": [HOSTILE]}
     ]
     sections = [(HOSTILE, HOSTILE, [{"name": HOSTILE, "caption": HOSTILE, "notebook": HOSTILE}], beside)]
-    text = rendered(
-        tmp_path, "index.html.j2", paper=HOSTILE, verdicts=None, curves=offered, sections=sections, provenance=None
-    )
+    shown = {"verdicts": None, "curves": offered, "learning": None, "sections": sections, "provenance": None}
+    text = rendered(tmp_path, "index.html.j2", paper=HOSTILE, **shown)
     assert "alert(1)" in text
     assert "<script>alert" not in text
     assert "'onclick='" not in text

@@ -43,6 +43,10 @@ def test_together_the_figures_of_a_notebook_show_all_that_it_reads(full, shown):
 def test_every_table_says_what_it_holds(full, shown):
     assert {one["file"] for one in shown["tables"]} == {*full.judged()}
     assert {*catalogue.EXPERIMENT} == {*layout.TABLES}
+    assert {*catalogue.WATCHED} == {*layout.LEARNING}
+    (one,) = [one for one in shown["experiments"] if one["name"] == "grid_world_6x6"]
+    assert {*one["files"]} == {*full.tables("grid_world_6x6"), *full.learning("grid_world_6x6")}
+    assert full.learning("growth") == []
 
 
 def test_experiments_are_told_in_words(shown):

@@ -71,6 +71,19 @@ use rule tuned as environments with:
         "Describing the environments"
 
 
+use rule tuned as learning with:
+    input:
+        at(*plan.policies()),
+    output:
+        tables_of_policies(),
+    log:
+        at("logs/learning.log"),
+    params:
+        **step("learning", "analysis.learning", policies=policies_config),
+    message:
+        "Following policies over the map"
+
+
 use rule tuned as comparison with:
     input:
         at(*plan.tables_of("growth", "linear")),

@@ -64,7 +64,7 @@ rule html:
 
 use rule tuned as page with:
     input:
-        at(*plan.tables(), *plan.judged(), *plan.drawn()),
+        at(*plan.tables(), *plan.learning(), *plan.judged(), *plan.drawn()),
     output:
         reported(layout.PAGE, "page", "Pages", {"page": layout.PAGE}),
         at(*(name for name in plan.pages if name != layout.PAGE)),

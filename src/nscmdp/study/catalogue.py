@@ -191,6 +191,10 @@ EXPERIMENT = {  # the tables of every experiment
     "traces.parquet": "What learners that choose among arms or budgets chose.",
     "summary.csv": "Means over the run and over its last fifth, with intervals, of every learner.",
 }
+WATCHED = {  # and those of experiments that are watched on the map
+    "learning.parquet": "Which cells the policies of some episodes visit and where they move, beside the optimum.",
+    "learning.csv": "Expected reward and cost of the policies of some episodes, beside the optimum.",
+}
 TABLES = {  # by the rule that makes them: the tables and verdicts over all experiments
     "tuned": {
         layout.table("tuned.csv"): "What tuning chose for every learner, with the finalists beside it.",

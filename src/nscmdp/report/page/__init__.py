@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nscmdp.report.page import curves, ledgers, numbers, provenance, render, verdicts
+from nscmdp.report.page import curves, learning, ledgers, numbers, provenance, render, verdicts
 from nscmdp.study import catalogue, layout
 from nscmdp.study.plan import Plan
 
@@ -19,8 +19,9 @@ TITLE = "Non-stationary CMDPs: a replication"
 SECTIONS: dict[str, tuple[str, ModuleType]] = {
     "verdicts": ("Does it replicate?", verdicts),
     "curves": ("Learning curves", curves),
+    "learning": ("Watch it learn", learning),
 }
-DATA = {"curves": curves}  # the sections that load data
+DATA = {"curves": curves, "learning": learning}  # the sections that load data
 FIGURES = {  # sections that show figures, with what numbers.py puts beside them
     "simulation": ("The paper's simulation", ("grid_world", "claims", "thresholds")),
     "best_case": ("The best case for the paper", ("best_case",)),

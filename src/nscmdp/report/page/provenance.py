@@ -35,7 +35,7 @@ def context(plan: Plan, folder: Path) -> dict[str, Any]:
         "dependencies": _dependencies(),
         "figures": [_figure(plan, name, one) for name, drawn in plan.notebooks.items() for one in drawn],
         "tables": _tables(plan),
-        "of_each": catalogue.EXPERIMENT,
+        "of_each": {"tables": catalogue.EXPERIMENT, **({"learning": catalogue.WATCHED} if plan.watched else {})},
     }
 
 
@@ -50,7 +50,7 @@ def _experiment(plan: Plan, chosen: Experiment) -> dict[str, Any]:
         "episodes": _listed(chosen.episodes),
         "learners": _learners(chosen),
         "seeds": _seeds(chosen.seed_list),
-        "files": plan.tables(chosen.name),
+        "files": [*plan.tables(chosen.name), *plan.learning(chosen.name)],
     }
 
 
