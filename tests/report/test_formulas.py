@@ -122,6 +122,7 @@ def test_nothing_in_a_formula_becomes_markup():
         ("(Cbar/L)^+ of V* - V*_eps", [r"\bar C", "L", ")^{+}", "V^{*}", r"V_{\epsilon}^{*}"]),
         ("from K = 1e60 on, 2e-24 or 1.48e+05", ["K", "10^{60}", r"2 \times 10^{-24}", r"1.48 \times 10^{5}"]),
         ("(H = 2, S = 1, A = 2), t = 3", ["H", "S", "A", "t"]),
+        ("H-h+1 steps of a Q-function", ["H-h+1"]),
         ("A policy of Triple-Q in appendix B, a state (C3') of triple_q.tuned_each", []),
         ("the whole of $a_1 < b$ and `no $dollar$ here, eps`", ["a_1 < b"]),
     ],

@@ -217,3 +217,4 @@ def test_without_script_all_entries_are_shown_and_controls_are_not(folder):
         assert not [given for tag, given in page.tags if tag == "article" and "hidden" in given]
         (form,) = [given for tag, given in page.tags if tag == "form"]
         assert "scripted-only" in form["class"]
+        assert form["id"] == name

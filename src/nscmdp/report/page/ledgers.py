@@ -110,9 +110,9 @@ def _facts(claim: dict[str, Any]) -> list[tuple[str, str]]:
         ends = "" if None in interval or interval[0] == interval[1] else " [{:.4g}, {:.4g}]".format(*interval)
         facts.append(("Value", f"{claim['value']:.4g}{ends}"))
     if evidence["bound"] is not None:
-        facts.append(("Edge", f"{evidence['bound']:.4g}"))
+        facts.append(("Bound", f"{evidence['bound']:.4g}"))
     if claim["slack"] is not None:
-        facts.append(("Distance from it", f"{claim['slack']:.3g} ({evidence['slack_in']}; below 0 where it fails)"))
+        facts.append(("Slack", f"{claim['slack']:.3g} ({evidence['slack_in']}; below 0 where it fails)"))
     return [*facts, ("Looked at", f"{evidence['samples']:,} problems, runs or steps")]
 
 

@@ -16,7 +16,7 @@ MARKED = re.compile(r"\$([^$]+)\$|`([^`]+)`")
 GREEK = "alpha|beta|gamma|delta|zeta|eta|theta|iota|lambda|mu|xi|pi|rho|tau|phi|chi|Delta|Lambda|Omega"
 NAMES = {"eps": r"\epsilon", "Bhat": r"\hat B", "Cbar": r"\bar C", "max": r"\max"}
 INDEX = r"(?:\{[^{}]*\}|\([^()]*\)|[+-]?\d+(?:\.\d+)?|[A-Za-z]\w*|[*+])"
-LETTER = r"[B-DF-HJ-LN-TV-WYZ]|(?<=S[ ])A|(?<=S,[ ])A|[Aa-z](?=[ ](?:[<>]?=|[<>])[ ])"  # those that are no words
+LETTER = r"H-h(?:\+1)?|[B-DF-HJ-LN-TV-WYZ]|(?<=S[ ])A|(?<=S,[ ])A|[Aa-z](?=[ ](?:[<>]?=|[<>])[ ])"  # no words
 SYMBOL = re.compile(
     rf"""
     (?<![\w.]) sqrt\( (?P<root>[^()]*) \)

@@ -2,10 +2,10 @@
 (function () {
 "use strict";
 
-const form = document.getElementById("filter");
+const form = document.querySelector("form.ledger");
 if (!form) return;
 
-const kept = nscmdp.choice(form.dataset.ledger);
+const kept = nscmdp.choice(form.id);
 const fields = [...form.elements].filter((field) => field.name);
 const count = form.querySelector("output");
 const none = document.getElementById("none");
@@ -51,6 +51,15 @@ function show() {
   for (const section of sections) section.hidden = !section.querySelector("article.entry:not([hidden])");
   count.textContent = `${shown} of ${entries.length} shown`;
   none.hidden = shown > 0;
+  reach();
+}
+
+/** An equation that is wider than the screen can be scrolled by keys. */
+function reach() {
+  for (const box of document.querySelectorAll(".equation")) {
+    if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
+    else box.removeAttribute("tabindex");
+  }
 }
 
 /** The fields as the address has them; what it asks for and is not there, is left out. */
@@ -81,16 +90,6 @@ addEventListener("hashchange", () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (target) target.scrollIntoView();
 });
-read();
-
-// An equation that is wider than the screen can be scrolled by keys.
-function reach() {
-  for (const box of document.querySelectorAll(".equation")) {
-    const wide = box.scrollWidth > box.clientWidth;
-    if (wide) box.setAttribute("tabindex", "0");
-    else box.removeAttribute("tabindex");
-  }
-}
 addEventListener("resize", reach);
-reach();
+read();
 })();
