@@ -13,6 +13,7 @@ TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")
 BEST_CASES = ("best_cases.csv", "best_case_seeds.csv", "best_case_regions.csv")
 COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv", "violations.csv")
 SIMULATION = "claims/simulation.json"  # every verdict on the paper's simulation
+FIGURE = ("svg", "png", "narrow.svg")  # the forms of a figure; the narrow one is for small screens
 RUNS = ("environments", "simulations", "searches", "tuning", "best_cases")  # the folders of what jobs compute
 NOT_RESULTS = ("logs", "benchmarks")  # they depend on clocks and machines
 
