@@ -83,6 +83,7 @@ def test_one_command_makes_figure_table_notebook_and_page(project):
     for name in (
         "figures/grid_world.svg",
         "figures/grid_world.png",
+        "figures/grid_world.narrow.svg",
         "notebooks/grid_world.ipynb",
         "notebooks/grid_world.html",
         "tables/grid_world_6x6/summary.csv",

@@ -20,6 +20,7 @@ LEARNING = ("learning.parquet", "learning.csv")  # of an experiment whose polici
 SIMULATION = "claims/simulation.json"  # every verdict on the paper's simulation ...
 VERDICTS = "tables/verdicts.csv"  # ... one row each
 RUNS = ("environments", "simulations", "policies", "searches", "tuning", "best_cases")  # folders of what jobs compute
+FIGURE = ("svg", "png", "narrow.svg")  # the forms of a figure; the narrow one is for small screens
 NOT_RESULTS = ("logs", "benchmarks")  # they depend on clocks and machines
 
 

@@ -275,7 +275,7 @@ class Plan(Searches):
         return [name for name in map(layout.table, catalogue.CLAIM_GROUPS[group]) if name in made]
 
     def figures(self, notebook: str) -> list[str]:
-        return [layout.figure(one.name, form) for one in self.notebooks[notebook] for form in ("svg", "png")]
+        return [layout.figure(one.name, form) for one in self.notebooks[notebook] for form in layout.FIGURE]
 
     def drawn(self) -> list[str]:
         """The files of notebooks and figures."""
