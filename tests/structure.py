@@ -41,9 +41,8 @@ class Structure(HTMLParser):
 
     @property
     def targets(self):
-        """The identifiers in this page that it refers to; "section.key=value" chooses something in a section."""
-        named = [unquote(one[1:]) for one in self.references if one.startswith("#")]
-        return {one.partition(".")[0] if "=" in one else one for one in named}
+        """The identifiers in this page that it refers to: "section.key=value" is none, but a choice in a section."""
+        return {unquote(one[1:]) for one in self.references if one.startswith("#") and "=" not in one}
 
     def _leads_nowhere(self, reference):
         """To a place in another page that is not there."""

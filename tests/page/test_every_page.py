@@ -11,6 +11,7 @@ PAGES = ("index.html", "claims.html", "deviations.html")
 WIDTHS = (360, 1280)  # CSS pixels: a telephone and a laptop
 SCHEMES = ("light", "dark")
 MEGABYTES = 8
+TALLEST = 16_000  # pixels of a picture
 INSIDE = 100  # at most so many controls are parts of charts
 TEX = re.compile(r"\\[A-Za-z]+|\$[^$\n]+\$|[A-Za-z0-9)][_^]\{")
 UNFOLD = "for (const folded of document.querySelectorAll('details')) folded.open = true"
@@ -152,5 +153,6 @@ def test_pictures_of_it_can_be_kept(request, visit, tmp_path, name, width, schem
     folder = request.config.getoption("screenshots") or tmp_path
     page = visit(name, width=width, color_scheme=scheme)
     file = folder / f"{name.removesuffix('.html')}_{width}_{scheme}.png"
-    page.screenshot(path=file, full_page=True)
+    height = min(TALLEST, page.evaluate("document.scrollingElement.scrollHeight"))
+    page.screenshot(path=file, full_page=True, clip={"x": 0, "y": 0, "width": width, "height": height})
     assert file.stat().st_size > 0
