@@ -27,10 +27,10 @@ class Structure(HTMLParser):
             self.sections.append(given.get("id"))
         if tag in HEADINGS:
             self.headings.append(HEADINGS[tag])
-        if tag == "img":
-            self.pictures.append(given["src"])
-            if not given.get("alt"):
-                self.mute.append(given["src"])
+        if tag == "img" and not given.get("alt"):
+            self.mute.append(given["src"])
+        if tag in ("img", "source"):
+            self.pictures.append(given.get("srcset") or given["src"])
         self.references += [given[key] for key in ("href", "src", "srcset") if given.get(key)]
 
     @property
