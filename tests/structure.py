@@ -27,10 +27,10 @@ class Structure(HTMLParser):
             self.sections.append(given.get("id"))
         if tag in HEADINGS:
             self.headings.append(HEADINGS[tag])
-        if tag == "img":
-            self.pictures.append(given["src"])
-            if not given.get("alt"):
-                self.mute.append(given["src"])
+        if tag == "img" and not given.get("alt"):
+            self.mute.append(given["src"])
+        if tag in ("img", "source"):
+            self.pictures.append(given.get("srcset") or given["src"])
         self.references += [given[key] for key in ("href", "src", "srcset") if given.get(key)]
 
     @property
@@ -41,9 +41,8 @@ class Structure(HTMLParser):
 
     @property
     def targets(self):
-        """The identifiers in this page that it refers to; "section.key=value" chooses something in a section."""
-        named = [unquote(one[1:]) for one in self.references if one.startswith("#")]
-        return {one.partition(".")[0] if "=" in one else one for one in named}
+        """The identifiers in this page that it refers to: "section.key=value" is none, but a choice in a section."""
+        return {unquote(one[1:]) for one in self.references if one.startswith("#") and "=" not in one}
 
     def _leads_nowhere(self, reference):
         """To a place in another page that is not there."""

@@ -1,8 +1,12 @@
 """The ledgers show what is chosen, say how much that is, and keep it in the address."""
 
 import json
+from collections import defaultdict
 
 import pytest
+import yaml
+
+from small_project import ROOT
 
 every_ledger = pytest.mark.parametrize("name", ["claims", "deviations"])
 
@@ -38,6 +42,53 @@ def test_every_option_shows_as_many_entries_as_it_says(visit, name):
             assert said(page).startswith(f"{number} of ")
             assert len(shown(page)) == int(number)
         select.select_option("")
+
+
+def kept(results, name):
+    """Filter -> value -> the entries that have it, from the files behind the page."""
+    found = defaultdict(lambda: defaultdict(set))
+    if name == "claims":
+        for claim in json.loads((results / "claims.json").read_text()):
+            for key in ("verdict", "group"):
+                found[key][claim[key]].add(claim["id"])
+    else:
+        for entry in yaml.safe_load((ROOT / "workflow/deviations.yaml").read_text()):
+            values = entry | {"switch": "yes" if entry.get("switch") else "no"}
+            for key in ("kind", "certainty", "switch"):
+                found[key][values[key]].add(entry["id"])
+    return found
+
+
+@every_ledger
+def test_an_option_shows_the_entries_that_the_data_have(visit, results, name):
+    page = visit(f"{name}.html")
+    for key, values in kept(results, name).items():
+        select = page.locator(f"form.ledger select[name={key}]")
+        for value, entries in values.items():
+            select.select_option(value)
+            assert {*shown(page)} == entries
+        select.select_option("")
+
+
+@every_ledger
+def test_options_and_words_narrow_each_other(visit, results, name):
+    page, key = visit(f"{name}.html"), {"claims": "verdict", "deviations": "kind"}[name]
+    page.locator("form.ledger input").fill("theorem budget")
+    with_these_words = {*shown(page)}
+    assert with_these_words
+    for value, entries in kept(results, name)[key].items():
+        page.locator(f"form.ledger select[name={key}]").select_option(value)
+        assert {*shown(page)} == entries & with_these_words
+
+
+def test_every_claim_of_the_answer_leads_to_its_entry(visit):
+    page = visit()
+    named = "all => all.map(one => [one.textContent, one.getAttribute('href')])"
+    wanted = page.locator("#verdicts a[href^='claims.html#']").evaluate_all(named)
+    assert len(wanted) > 10
+    for claim, address in wanted:
+        page.goto(page.url.rpartition("/")[0] + "/" + address)
+        assert -5 <= page.locator(f'[id="{claim}"]').bounding_box()["y"] < 700, claim
 
 
 @every_ledger
