@@ -14,18 +14,22 @@ MEGABYTES = 8
 TALLEST = 8_000  # pixels of a picture
 INSIDE = 100  # at most so many controls are parts of charts
 TEX = re.compile(r"\\[A-Za-z]+|\$[^$\n]+\$|[A-Za-z0-9)][_^]\{")
-UNFOLD = "for (const folded of document.querySelectorAll('details')) folded.open = true"
 every_page = pytest.mark.parametrize("name", PAGES)
 every_width = pytest.mark.parametrize("width", WIDTHS)
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 
 
-def unfolded(page):
-    """Everything that can be unfolded is, and what is loaded only when it comes into view has been."""
-    page.evaluate(UNFOLD)
+def loaded(page):
+    """Pictures that wait until they come into view are there, too."""
     page.evaluate("for (const image of document.images) image.loading = 'eager'")
     page.wait_for_function("Array.from(document.images).every(image => image.complete)")
     return page
+
+
+def unfolded(page):
+    """Everything that can be unfolded is."""
+    page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
+    return loaded(page)
 
 
 @every_page
@@ -153,7 +157,7 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(visit, name):
 @every_scheme
 def test_pictures_of_it_can_be_kept(request, visit, tmp_path, name, width, scheme):
     folder = request.config.getoption("screenshots") or tmp_path
-    page = visit(name, width=width, color_scheme=scheme)
+    page = loaded(visit(name, width=width, color_scheme=scheme))
     file = folder / f"{name.removesuffix('.html')}_{width}_{scheme}.png"
     height = min(TALLEST, page.evaluate("document.scrollingElement.scrollHeight"))
     page.screenshot(path=file, full_page=True, clip={"x": 0, "y": 0, "width": width, "height": height})
