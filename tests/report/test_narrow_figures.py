@@ -155,6 +155,18 @@ def test_keys_leave_the_panels(tmp_path):
             assert key.get_window_extent().y1 <= ax.xaxis.get_tightbbox().y0
 
 
+def test_verdicts_stand_at_the_edge_below_titles(tmp_path):
+    results = proofs.results(tmp_path, verdict="holds with declared deviations")
+    with forms.narrow():
+        figure = forms.finish(draw(results, "claims_optimism"))
+    for ax in panels(figure):
+        (verdict,) = [text for text in ax.texts if text.get_gid() == "verdict"]
+        (title,) = [text for text in words(figure) if text.get_text() == ax.get_title("left")]
+        assert verdict.get_window_extent().x0 == pytest.approx(title.get_window_extent().x0, abs=2)
+        assert verdict.get_window_extent().y1 < title.get_window_extent().y0 + 2
+        assert "\n" not in verdict.get_text()
+
+
 def test_formulas_are_not_broken():
     figure, ax = plt.subplots(figsize=(3, 1))
     text = ax.set_title(r"a title with $R(K) = \tilde O(B^{1/3} K^{4/5})$ and more words behind it")

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
-from matplotlib.transforms import Bbox, offset_copy
+from matplotlib.transforms import Bbox, blended_transform_factory, offset_copy
 from numpy.typing import NDArray
 
 WIDTH = 3.6  # inches of the narrow form
@@ -199,7 +199,7 @@ def _fold_labels(ax: Axes) -> None:
     _fold(ax.yaxis.label, ax.bbox.height + 0.3 * _dpi(ax))
     middle = (ax.bbox.x0 + ax.bbox.x1) / 2
     _fold(ax.xaxis.label, 2 * min(middle, edge - middle))
-    for text in ax.texts:
+    for text in (text for text in ax.texts if text.get_gid() != "verdict"):
         box = text.get_window_extent()
         if ax.bbox.x1 > box.x0 and text.get_rotation() == 0:
             middle = (box.x0 + box.x1) / 2
@@ -208,14 +208,14 @@ def _fold_labels(ax: Axes) -> None:
 
 
 def _put_key_below(ax: Axes) -> None:
-    """Below its labels: in the middle, or at the right where it is the wider one."""
-    if key := ax.get_legend():
+    """Below its labels, in the middle of the panel; or of the figure, where it is wider than the panel."""
+    key, figure = ax.get_legend(), ax.get_figure(root=True)
+    if key and figure:
         labels = ax.xaxis.get_tightbbox() or ax.bbox
-        down = GAP + (ax.bbox.y0 - labels.y0) / _dpi(ax)
-        wide = key.get_window_extent().width > ax.bbox.width
-        key.set_loc("upper right" if wide else "upper center")
-        below = offset_copy(ax.transAxes, key.get_figure(root=True), y=-down)
-        key.set_bbox_to_anchor((1 if wide else 0.5, 0), transform=below)
+        across = figure.transFigure if key.get_window_extent().width > ax.bbox.width else ax.transAxes
+        middle = blended_transform_factory(across, ax.transAxes)
+        below = offset_copy(middle, figure, y=-GAP - (ax.bbox.y0 - labels.y0) / figure.dpi)
+        key.set_bbox_to_anchor((0.5, 0), transform=below)
 
 
 def _begin_titles_at_the_edge(ax: Axes) -> None:

@@ -72,7 +72,7 @@ def looseness(results: Results) -> Figure:
             for step in finding["inequalities"]
         ]
     )
-    figure, ax = plt.subplots(figsize=(9.5, (0.8 if forms.is_narrow() else 0.3) * max(len(steps), 4) + 1.2))
+    figure, ax = plt.subplots(figsize=(9.5, (0.9 if forms.is_narrow() else 0.3) * max(len(steps), 4) + 1.2))
     if steps.empty:
         style.say(ax, "No inequality was measured.")
         return figure
@@ -95,7 +95,7 @@ def looseness(results: Results) -> Figure:
         xlabel="orders of magnitude between allowed and needed (linear up to 1, then logarithmic)",
         ylim=(-0.6, len(steps) - 0.4),
     )
-    ax.set_xlim(right=(400 if forms.is_narrow() else 5) * widest)  # the text beside a bar
+    ax.set_xlim(right=(400 if forms.is_narrow() else 15) * widest)  # the text beside a bar
     handles = [Patch(color=colour, label=group.replace("_", " ")) for group, colour in colours.items()]
     if forms.is_narrow():  # a long list: its key comes first
         style.legend(figure, ncols=2, handles=handles, title="checks of")
