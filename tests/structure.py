@@ -1,10 +1,17 @@
 """What every page of a run must be, read with the standard library: no browser is needed to see what is broken."""
 
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
+
+
+@cache
+def places(page: Path) -> frozenset[str]:
+    """What can be referred to in a page."""
+    return frozenset(Structure(page).ids)
 
 
 class Structure(HTMLParser):
@@ -48,7 +55,7 @@ class Structure(HTMLParser):
         """To a place in another page that is not there."""
         file, _, place = unquote(reference).partition("#")
         other = self.page.parent / file
-        return bool(file and place and other.suffix == ".html" and other.exists()) and place not in Structure(other).ids
+        return bool(file and place and other.suffix == ".html" and other.exists()) and place not in places(other)
 
     def faults(self):
         """Everything that is wrong, in words."""
