@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,8 +13,10 @@ from test_figures import FIRST, GRID, SECOND, case, experiment, learner
 
 from nscmdp import budget, environments
 from nscmdp.analysis import tables
+from nscmdp.analysis.claims import ledger
 from nscmdp.report.page import curves, render, verdicts
 from nscmdp.study import layout
+from shipped import ROOT
 
 HOSTILE = "\"><script>alert(1)</script>'onclick='x"
 ASSUMED = {"assumed_budget": 1.0, "assumed_for": "all"}
@@ -106,6 +109,12 @@ def test_the_answer_follows_the_counts():
     assert "holds in 1 of 3 combinations" in lead(1)
 
 
+def test_other_claims_are_counted_by_verdict():
+    said = verdicts._sentence(Counter({"holds": 2, "mixed": 1}), 3)
+    assert said == "Of the paper's 3 other claims that numbers can check, 2 hold, 1 holds in part."
+    assert {*verdicts.SAID} == {*ledger.load(ROOT / "workflow/claims.yaml").verdicts}
+
+
 def rendered(folder, template, **context):
     frame = {
         "title": HOSTILE,
@@ -125,7 +134,8 @@ def test_hostile_text_becomes_no_markup(tmp_path, simulated):
     beside = [
         {"note": HOSTILE, "label": HOSTILE, "head": [HOSTILE], "rows": [[HOSTILE]], "right": [], "files": [HOSTILE]}
     ]
-    sections = [(HOSTILE, HOSTILE, [{"name": HOSTILE, "caption": HOSTILE, "notebook": HOSTILE}], beside)]
+    figure = {"name": HOSTILE, "caption": HOSTILE, "notebook": HOSTILE, "wide": (9, 6), "narrow": (3, 9)}
+    sections = [(HOSTILE, HOSTILE, [figure], beside)]
     shown = {"verdicts": None, "curves": offered, "learning": None, "sections": sections, "provenance": None}
     text = rendered(tmp_path, "index.html.j2", paper=HOSTILE, **shown)
     assert "alert(1)" in text

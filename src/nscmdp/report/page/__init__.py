@@ -3,6 +3,7 @@
 One module per section gathers what its template (``templates/NAME.html.j2``) shows; ``static/`` has styles and scripts.
 """
 
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -43,7 +44,7 @@ def write(plan: Plan, folder: Path) -> None:
         render.script(folder / layout.script(name), name, DATA[section].data(plan, folder, experiment))
     made = {name: section.context(plan, folder) for name, (_, section) in {**SECTIONS, **CLOSING}.items()}
     drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
-    figures = {name: [_figure(one) for one in names if one in drawn] for name, (_, names) in FIGURES.items()}
+    figures = {name: [_figure(folder, one) for one in names if one in drawn] for name, (_, names) in FIGURES.items()}
     beside = numbers.context(plan, folder)
     titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES, **CLOSING}.items()}
     there = [name for name in titles if made.get(name) or figures.get(name) or beside.get(name)]
@@ -76,6 +77,14 @@ def _frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, 
     }
 
 
-def _figure(name: str) -> dict[str, str]:
+def _figure(folder: Path, name: str) -> dict[str, Any]:
     notebook, figure = catalogue.find(name)
-    return {"name": name, "caption": figure.caption, "notebook": notebook}
+    wide, narrow = (_size(folder / layout.figure(name, form)) for form in ("svg", "narrow.svg"))
+    return {"name": name, "caption": figure.caption, "notebook": notebook, "wide": wide, "narrow": narrow}
+
+
+def _size(drawing: Path) -> tuple[int, int]:
+    """Width and height of an SVG, for the browser to leave room for it."""
+    found = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', drawing.read_text(encoding="utf-8"))
+    assert found is not None, drawing
+    return round(float(found[1])), round(float(found[2]))

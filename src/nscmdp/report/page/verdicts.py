@@ -25,14 +25,14 @@ ALSO = {"C20b": "C20b forgiving", WHOLE: "C20 forgiving"}  # the same with the d
 BY_REWARD = ("C20a", "C20b")  # the others are decided by the cost
 SCALARS = {"chi": "χ", "eta": "η", "eps": "ε", "btilde": "b̃", "frame": "frame (episodes)", "epoch": "epoch (episodes)"}
 
-SAID = {  # of several claims
-    "holds": "hold",
-    "holds with declared deviations": "hold with declared deviations",
-    "does not hold": "do not hold",
-    "false as printed": "are false as printed (their corrected forms are judged too)",
-    "out of reach": "cannot be judged at feasible K",
-    "mixed": "hold in part",
-    "depends on constants": "depend on constants",
+SAID = {  # of several claims, and of one
+    "holds": ("hold", "holds"),
+    "holds with declared deviations": ("hold with declared deviations", "holds with declared deviations"),
+    "does not hold": ("do not hold", "does not hold"),
+    "false as printed": ("are false as printed", "is false as printed"),
+    "out of reach": ("cannot be judged at feasible K", "cannot be judged at feasible K"),
+    "mixed": ("hold in part", "holds in part"),
+    "depends on constants": ("depend on constants", "depends on constants"),
 }
 
 
@@ -78,7 +78,7 @@ def _lead(c20: dict[str, Any]) -> str:
 
 def _sentence(verdicts: Counter, number_of_claims: int) -> str:
     """Of the other claims."""
-    counted = [f"{count} {SAID.get(verdict, verdict)}" for verdict, count in verdicts.most_common()]
+    counted = [f"{count} {SAID[verdict][count == 1]}" for verdict, count in verdicts.most_common()]
     return f"Of the paper's {number_of_claims} other claims that numbers can check, {', '.join(counted)}."
 
 

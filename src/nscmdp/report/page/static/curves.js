@@ -122,17 +122,24 @@ function drawRestarts(plot, one, episodes) {
   }
 }
 
+/** Labels and columns as markup, in which Bokeh puts values for "@column": labels are text, whatever they say. */
+function tooltip(rows) {
+  const text = (label) => element("span", {}, label).innerHTML.replaceAll("@", "&#64;").replaceAll("$", "&#36;");
+  const cells = rows.map(([label, column]) => `<tr><td style="padding-right: 1em">${text(label)}</td><td style="text-align: right">${column}</td></tr>`);
+  return `<table style="font: 13px system-ui, sans-serif; color: #1d2126">${cells.join("")}</table>`;
+}
+
 /** Draw into an element; `draw` is "band" or "seeds". */
 async function chart(place, data, measure, shown, draw, restarts) {
   const x = positions(data, measure), { best, level } = references(data, measure);
   const plot = figure(data, measure);
-  const columns = { x }, tooltips = [["episode", "@x{0,0}"]];
+  const columns = { x }, rows = [["episode", "@x{0,0}"]];
   if (restarts) shown.forEach((one) => drawRestarts(plot, one, data.episodes));
   shown.forEach((one, i) => {
     const paint = { line_color: colour(one.color), line_dash: one.dash };
     const { mean, low, high } = band(one.rows, data.t);
     Object.assign(columns, { ["mean" + i]: mean });
-    tooltips.push([one.label, `@mean${i}{0,0.00}`]);
+    rows.push([one.label, `@mean${i}{0,0.00}`]);
     if (draw === "seeds") {
       const source = new Bokeh.ColumnDataSource({ data: { x: one.rows.map(() => x), y: one.rows } });
       plot.multi_line({ field: "x" }, { field: "y" }, { source, ...paint, line_width: 1, line_alpha: 0.45 });
@@ -146,14 +153,14 @@ async function chart(place, data, measure, shown, draw, restarts) {
   if (best) {
     plot.line(x, best, { line_color: ink, line_dash: [2, 4], line_width: 1.5 });
     columns.best = best;
-    tooltips.push(["constrained optimum", "@best{0,0.00}"]);
+    rows.push(["constrained optimum", "@best{0,0.00}"]);
   }
   if (level) plot.add_layout(new Bokeh.Span({ location: level[0], dimension: "width", line_color: ink, line_dash: "dashed", line_width: 1.5 }));
   const all = new Bokeh.ColumnDataSource({ data: columns });
   const first = shown.length ? "mean0" : best ? "best" : null;
   if (first) {
     const guide = plot.line({ field: "x" }, { field: first }, { source: all, line_alpha: 0 });
-    plot.add_tools(new Bokeh.HoverTool({ renderers: [guide], mode: "vline", line_policy: "nearest", tooltips }));
+    plot.add_tools(new Bokeh.HoverTool({ renderers: [guide], mode: "vline", line_policy: "nearest", tooltips: tooltip(rows) }));
   }
   const fresh = element("div");  // of two charts that are drawn at once, the later one stays
   place.replaceChildren(fresh);
@@ -222,7 +229,7 @@ function section() {
     if (kept.get("measure") in LABELS) fields.measure.value = kept.get("measure");
     for (const name of ["learners", "constants"]) {
       const given = kept.get(name);
-      if (given) boxes(name).forEach((box) => { box.checked = given.split(",").includes(box.value); });
+      if (given !== null) boxes(name).forEach((box) => { box.checked = given.split(",").includes(box.value); });
     }
     if (kept.get("draw")) fields.draw.value = kept.get("draw") === "seeds" ? "seeds" : "band";
     fields.restarts.checked = kept.get("restarts") === "yes";
@@ -231,8 +238,8 @@ function section() {
   function remember() {
     const { experiment, number } = cases[fields.reading.value];
     kept.set({
-      experiment, case: number || null, measure: fields.measure.value, learners: ticked("learners").join(","),
-      constants: ticked("constants").join(","), draw: fields.draw.value, restarts: fields.restarts.checked ? "yes" : null,
+      experiment, case: number || null, measure: fields.measure.value, learners: ticked("learners").join(",") || "none",
+      constants: ticked("constants").join(",") || "none", draw: fields.draw.value, restarts: fields.restarts.checked ? "yes" : null,
     });
   }
 
