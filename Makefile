@@ -24,12 +24,14 @@ setup: .venv/.complete  ## a virtual environment from the hash-locked requiremen
 		|| { echo "Python 3.11, 3.12 or 3.13 is needed: make PYTHON=python3.12"; exit 1; }
 	rm -rf .venv
 	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --require-hashes -r requirements.lock
-	.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	awk '/^[^ ]/ { wanted = /^uv==/ } wanted' requirements.lock > .venv/uv.lock
+	.venv/bin/python -m pip install --quiet --require-hashes -r .venv/uv.lock
+	.venv/bin/uv pip install --python .venv --quiet --require-hashes -r requirements.lock
+	.venv/bin/uv pip install --python .venv --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-lock:  ## pin again after a change in pyproject.toml (needs uv)
-	uv pip compile --universal --generate-hashes --extra dev --python-version 3.11 \
+lock:  ## pin again after a change in pyproject.toml
+	$(IN_VENV) uv pip compile --universal --generate-hashes --extra dev --python-version 3.11 \
 		--no-header --no-annotate --quiet pyproject.toml -o requirements.lock
 	$(PYTHON) workflow/scripts/conda_environment.py
 
