@@ -10,6 +10,7 @@ rule tables:
         at(*(layout.table(name, "{experiment}") for name in layout.TABLES)),
     log:
         at("logs/tables/{experiment}.log"),
+    priority: first
     conda:
         "../envs/nscmdp.yml"
     resources:
