@@ -5,10 +5,13 @@ SEARCH := $(CURDIR)/.venv/bin:$(PATH)
 IN_VENV := PATH="$(SEARCH)"
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SLURM := slurmctld slurmd slurm-client munge
+CHROMIUM := chromium fonts-dejavu-core
+LOCK := $(IN_VENV) uv pip compile --universal --generate-hashes --python-version 3.11 --no-header --no-annotate --quiet
+INSTALL := .venv/bin/uv pip install --python .venv --quiet
 SNAKEMAKE := $(IN_VENV) snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := reproduce
-.PHONY: reproduce setup lock verify test test-all test-slurm lint format bench readme search clean
+.PHONY: reproduce setup lock verify test test-all test-page test-slurm lint format bench readme search clean
 
 reproduce: setup  ## simulations, tables, notebooks, figures and the page
 	$(SNAKEMAKE) $(ARGS)
@@ -26,20 +29,31 @@ setup: .venv/.complete  ## a virtual environment from the hash-locked requiremen
 	$(PYTHON) -m venv .venv
 	awk '/^[^ ]/ { wanted = /^uv==/ } wanted' requirements.lock > .venv/uv.lock
 	.venv/bin/python -m pip install --quiet --require-hashes -r .venv/uv.lock
-	.venv/bin/uv pip install --python .venv --quiet --require-hashes -r requirements.lock
-	.venv/bin/uv pip install --python .venv --quiet --no-deps --no-build-isolation --editable .
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 lock:  ## pin again after a change in pyproject.toml
-	$(IN_VENV) uv pip compile --universal --generate-hashes --extra dev --python-version 3.11 \
-		--no-header --no-annotate --quiet pyproject.toml -o requirements.lock
+	$(LOCK) --extra dev pyproject.toml -o requirements.lock
+	$(LOCK) --group page --constraint requirements.lock -o tests/page/requirements.lock
 	$(PYTHON) workflow/scripts/conda_environment.py
 
 test: setup  ## what every change must pass; under ten minutes on two cores
 	$(IN_VENV) python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder -m "not slow and not release" $(ARGS)
 
-test-all: setup  ## the slow checks and those of what is committed from a run, too
+test-all: setup  ## the slow checks, those of what is committed from a run and those of the page in a browser, too
 	$(IN_VENV) python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(MAKE) test-page
+
+test-page: setup .venv/.page  ## the page in Chromium; RESULTS=results: that of a finished run; SCREENSHOTS=folder: pictures
+	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && $(AS_ROOT) apt-get update -qq && \
+		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(CHROMIUM); } \
+		|| { echo "make test-page needs a browser, and apt-get could install none: put chromium on the PATH"; exit 1; }
+	$(IN_VENV) python -m pytest tests/page $(if $(RESULTS),--results $(RESULTS)) $(if $(SCREENSHOTS),--screenshots $(SCREENSHOTS)) $(ARGS)
+
+.venv/.page: .venv/.complete tests/page/requirements.lock
+	$(INSTALL) --require-hashes -r tests/page/requirements.lock
+	@touch $@
 
 test-slurm: setup  ## on a real Slurm of two nodes on this machine: Debian or Ubuntu, as root or with sudo
 	@command -v apt-get >/dev/null || { echo "make test-slurm installs Slurm with apt-get: it needs Debian or Ubuntu"; exit 1; }

@@ -6,6 +6,9 @@ from nscmdp.study.config import Unacceptable
 configfile: "config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 try:
     plan = planning.make(config)
     if workflow.is_main_process:

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
 from benchmarks import c_loop, pipeline
@@ -80,7 +81,7 @@ def measure(quick: bool, repeats: int) -> Iterator[Point]:
         yield Point("runs", runs, OURS, float(np.median(times)), float(high - low))
 
 
-def draw(points: list[Point], misses: list[Misses], stem: Path) -> None:
+def draw(points: list[Point], misses: list[Misses], stem: Path) -> Figure:
     """A panel an axis, both scales logarithmic, and one of the misses where they were counted."""
     style.apply()
     figure, grid = plt.subplots(2, 4, figsize=(11, 5))
@@ -93,7 +94,8 @@ def draw(points: list[Point], misses: list[Misses], stem: Path) -> None:
         draw_misses(left.pop(0), misses)
     for ax in left:
         ax.set_axis_off()
-    style.save(figure, stem)
+    style.save(figure, *(stem.with_suffix(form) for form in (".svg", ".png")))
+    return figure
 
 
 def draw_axis(ax: Axes, axis: str, points: list[Point]) -> None:

@@ -1,6 +1,7 @@
 """Examples drawn by hypothesis are the same in every run; compiling a kernel may take longer than its deadline."""
 
 import os
+import sys
 
 import pytest
 from hypothesis import settings
@@ -18,6 +19,19 @@ def a_window_for_each_episode(monkeypatch):
     from nscmdp import simulate
 
     monkeypatch.setattr(simulate, "WINDOWS", 1_000_000)
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """Plug-ins that a test makes known are forgotten after it."""
+    from nscmdp import learner, plugins
+    from nscmdp.kernels import sources
+
+    for module, name in ((plugins, "_FILES"), (plugins, "_KINDS"), (sources, "PLUGINS"), (learner, "_CLASSES")):
+        monkeypatch.setattr(module, name, dict(getattr(module, name)))
+    yield
+    for module in [name for name in sys.modules if name.startswith(plugins.PREFIX)]:
+        del sys.modules[module]
 
 
 def pytest_collection_modifyitems(items):

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 
 from nscmdp import budget
 from nscmdp.algorithms._triple_q import optimistic
@@ -12,8 +11,6 @@ from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.sampling import sampler_of
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
-from nscmdp.report import page
-from nscmdp.study import catalogue, layout
 
 
 def random_arrays(rng, H, S, A, *, sparsity=0.0, rounding=0.0, same_for_all_h=False):
@@ -221,32 +218,3 @@ def facts(env):
     return SimpleNamespace(
         env=env, S=env.S, A=env.A, H=env.H, K=env.episodes, B=max(1.0, B_r + B_g + B_p), B_r=B_r, B_p=B_p
     )
-
-
-SUMMARY = {
-    "reading": "default", "budget": "default", "episodes": 100, "learner": "triple_q.literal", "algorithm": "triple_q",
-    "setting": "literal", "B": 2.0, "rho": 20.0, "horizon": 25, "seeds": 3, "optimal_value": 8.0,
-}  # fmt: skip
-
-
-def summary(folder, name, **changed):
-    """The summary of an experiment with one learner, which breaks the limit by 1."""
-    cells = {
-        f"last_{key}{end}": value
-        for key, value in (("value", 7.0), ("utility", 19.0), ("regret", 1.0), ("violation", 1.0), ("gap", 2.0))
-        for end in ("", "_low", "_high")
-    }
-    target = folder / "tables" / name
-    target.mkdir(parents=True)
-    pd.DataFrame([{"experiment": name, **SUMMARY, **cells, **changed}]).to_csv(target / "summary.csv", index=False)
-
-
-def page_of(folder, *experiments, figures=()):
-    """The page of a plan with these experiments and figures."""
-    drawn = {"a notebook": [catalogue.find(name)[1] for name in figures]}
-    names = [layout.table("summary.csv", name) for name in experiments]
-    known = {"notebooks": drawn, "experiments": list(experiments), "claim_groups": []}
-    plan = SimpleNamespace(**known, judged=list, files=lambda: names)
-    (folder / layout.DEVIATIONS).write_text("# None")
-    page.write(plan, folder)
-    return (folder / layout.PAGE).read_text()

@@ -1,6 +1,8 @@
 """The whole pipeline on the tiny preset: same bits whatever the cores and batches, and no work done twice."""
 
+import base64
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -11,6 +13,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from nscmdp.report.page import CLOSING, FIGURES, SECTIONS, provenance
+from nscmdp.runs import integrity
+from nscmdp.study import layout
+from structure import Structure
 
 ROOT = Path(__file__).parent.parent
 
@@ -76,6 +83,7 @@ def test_one_command_makes_figure_table_notebook_and_page(project):
     for name in (
         "figures/grid_world.svg",
         "figures/grid_world.png",
+        "figures/grid_world.narrow.svg",
         "notebooks/grid_world.ipynb",
         "notebooks/grid_world.html",
         "tables/grid_world_6x6/summary.csv",
@@ -89,6 +97,43 @@ def test_pages_need_no_network(project):
         text = page.read_text()
         assert not re.search(r"""(src|href)=["']?(https?:)?//""", text), page
         assert not re.search(r"""import .* from ['"]https?:""", text), page
+
+
+@pytest.mark.parametrize("name", [layout.PAGE, layout.CLAIMS_PAGE, layout.DEVIATIONS_PAGE])
+def test_pages_are_sound(project, name):
+    """Nothing that they refer to is missing, pictures have a text, headings are in order, names are unique."""
+    assert Structure(project / "results" / name).faults() == []
+
+
+def test_the_page_has_every_section_that_the_preset_can_have(project):
+    there = {*Structure(project / "results" / layout.PAGE).sections}
+    assert there >= {*SECTIONS, *FIGURES, *CLOSING} - {"linear"}
+    assert "linear" not in there
+
+
+def test_the_page_names_the_rules_that_made_its_tables_and_figures(project):
+    """As Snakemake has noted them."""
+
+    def maker(file):
+        kept = base64.b64encode(f"results/{file}".encode()).decode()
+        return json.loads((project / ".snakemake/metadata" / kept).read_text())["rule"]
+
+    plan = integrity.noted_plan(project / "results")
+    shown = provenance.context(plan, project)
+    assert {one["file"]: one["rule"] for one in shown["tables"]} == {file: maker(file) for file in plan.judged()}
+    figures = {layout.figure(one["name"]): f"notebook_{one['notebook']}" for one in shown["figures"]}
+    assert figures == {file: maker(file) for file in figures}
+    assert {maker(file) for file in plan.tables()} == {"tables"}
+
+
+def test_snakemake_can_report_on_the_run(project):
+    tiny(project, "--report", "report.html")
+    text = (project / "report.html").read_text()
+    for result in ("results/figures/grid_world.svg", "results/tables/comparison.csv", "results/index.html"):
+        assert f'"{result}"' in text
+    for category in ("Figures", "Tables and verdicts", "Experiments", "Notebooks", "Pages"):
+        assert f'"{category}"' in text
+    assert "What separates Algorithm 1 from Triple-Q: every difference switched by itself." in text
 
 
 def test_nothing_is_left_to_do_after_a_run(project):

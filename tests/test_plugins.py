@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nscmdp import algorithms, environments, learner, plugins
-from nscmdp.kernels import sources
+from nscmdp import algorithms, environments, plugins
 from nscmdp.study import config, plan
 from nscmdp.study.searches import run_digest
 
@@ -46,16 +45,6 @@ def %(name)s(episodes: int, *, pay: float = 0.5, seed: int = 0) -> DriftingCMDP:
     model = CMDP(P=np.ones((1, 1, 2, 1)), r=[[[pay, 1.0]]], g=[[[1.0, 0.0]]], rho=0.5, mu0=[1.0])
     return DriftingCMDP([model], [1], episodes=episodes, name="%(name)s", seed=seed)
 '''
-
-
-@pytest.fixture
-def known(monkeypatch):
-    """What a test makes known is forgotten after it."""
-    for module, name in ((plugins, "_FILES"), (plugins, "_KINDS"), (sources, "PLUGINS"), (learner, "_CLASSES")):
-        monkeypatch.setattr(module, name, dict(getattr(module, name)))
-    yield
-    for module in [name for name in sys.modules if name.startswith(plugins.PREFIX)]:
-        del sys.modules[module]
 
 
 def written(folder, name, text=LEARNER, **words):

@@ -14,13 +14,18 @@ import nscmdp
 from nscmdp.study import plan
 
 ROOT = Path(__file__).parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, GROUPS = DECLARED["project"], DECLARED["dependency-groups"]
+LOCKS = {  # what each must have
+    "requirements.lock": PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"],
+    "tests/page/requirements.lock": GROUPS["page"],
+}
 
 
-def locked():
-    """Package -> the versions that the lock file allows."""
+def locked(lock="requirements.lock"):
+    """Package -> the versions that a lock file allows."""
     pins: dict[str, set[str]] = {}
-    for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", (ROOT / "requirements.lock").read_text(), re.M):
+    for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", (ROOT / lock).read_text(), re.M):
         pins.setdefault(name.lower(), set()).add(version)
     return pins
 
@@ -29,16 +34,23 @@ def names(requirements):
     return {re.match(r"[A-Za-z0-9._-]+", text).group().lower() for text in requirements}
 
 
-def test_every_dependency_is_locked_with_hashes():
-    wanted = names(PROJECT["dependencies"]) | names(PROJECT["optional-dependencies"]["dev"])
-    assert wanted <= set(locked())
-    text = (ROOT / "requirements.lock").read_text()
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_dependency_is_locked_with_hashes(lock):
+    assert names(LOCKS[lock]) <= set(locked(lock))
+    text = (ROOT / lock).read_text()
     entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.M)[1:]
     assert all("--hash=sha256:" in entry for entry in entries)
 
 
-def test_the_lock_names_no_address():
-    assert not re.search(r"https?://|--index|--find-links|file:", (ROOT / "requirements.lock").read_text())
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_address(lock):
+    assert not re.search(r"https?://|--index|--find-links|file:", (ROOT / lock).read_text())
+
+
+def test_what_drives_a_browser_fits_into_the_same_environment():
+    first, second = (locked(lock) for lock in LOCKS)
+    assert all(versions <= first.get(name, versions) for name, versions in second.items())
+    assert not {"playwright", "axe-playwright-python"} & set(first)
 
 
 @pytest.mark.parametrize(

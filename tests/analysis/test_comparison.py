@@ -1,5 +1,7 @@
 """The comparison table is made from the runs: slopes, bounds and reasons, in the paper's order."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -165,3 +167,21 @@ def test_the_table_is_written_for_people_and_for_tex(folder, study):
     tex = (folder / "tables/comparison.tex").read_text()
     assert tex.count(r"\\") == len(table) + 1
     assert r"$\tilde O(H^4 S^{1/2} A^{1/2} K^{4/5} B^{1/3})$" in tex
+
+
+def test_the_table_in_tex_is_whole_and_escapes_what_tex_reads_otherwise(study):
+    table = comparison.rows(study, None)
+    table.loc[0, ["algorithm", "setting", "known_budget"]] = ["50%_faster & better #1", "own_{constants}", "a^b~c"]
+    tex = comparison.tex(table)
+    environments_of = {way: re.findall(rf"\\{way}\{{(\w+)\}}", tex) for way in ("begin", "end")}
+    assert environments_of == {"begin": ["tabular"], "end": ["tabular"]}
+    head, *rows = [line for line in tex.splitlines() if line.endswith(r"\\")]
+    assert len(rows) == len(table)
+    assert {len(re.split(r"(?<!\\)&", row)) for row in (head, *rows)} == {9}
+    assert rows[0].startswith(r"50\%\_faster \& better \#1 & own\_\{constants\} & ")
+    assert r"a\textasciicircum b\textasciitilde c" in rows[0]
+    for row in rows:
+        outside = re.sub(r"\$[^$]*\$", "", row)
+        assert not re.search(r"(?<!\\)[%_#$^~]", outside), row
+        assert row.count("{") == row.count("}")
+    assert [tex.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]

@@ -97,6 +97,16 @@ def test_an_unknown_field_or_a_second_entry_is_refused(tmp_path):
         deviations.load(file)
 
 
+def test_a_formula_is_displayed_line_by_line_and_may_be_missing():
+    entry = LEDGER[0].model_copy(update={"formula": "a_1 = 1\na_2 = 2", "switch": []})
+    page = deviations.markdown([entry], pd.DataFrame(columns=deviations.COLUMNS))
+    assert "```math\n\\begin{aligned}\n& a_1 = 1 \\\\\n& a_2 = 2 \\\\\n\\end{aligned}\n```" in page
+    single = entry.model_copy(update={"formula": "a_1 = 1"})
+    assert "```math\na_1 = 1\n```" in deviations.markdown([single], pd.DataFrame(columns=deviations.COLUMNS))
+    without = entry.model_copy(update={"formula": None})
+    assert "```" not in deviations.markdown([without], pd.DataFrame(columns=deviations.COLUMNS))
+
+
 def learner(**keys):
     variants = keys.pop("variants", {"reset": "full", "cbar": "after"})
     factors = {} if keys.get("setting") == "literal" else {"factors": {"frame": keys.pop("frame", 4.0)}}

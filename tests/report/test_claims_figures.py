@@ -132,7 +132,7 @@ def test_the_same_rows_give_the_same_bytes(tmp_path, name):
     step = {"says": "a <= b", "where": "Lemma 1", "claimed": 2.0, "measured": 1.0, "looseness": 0.3}
     given = results(tmp_path, steps=[step])
     for stem in ("first", "second"):
-        style.save(getattr(claims, name)(given), tmp_path / stem)
+        style.save(getattr(claims, name)(given), *(tmp_path / f"{stem}.{kind}" for kind in ("svg", "png")))
     for kind in ("svg", "png"):
         assert (tmp_path / f"first.{kind}").read_bytes() == (tmp_path / f"second.{kind}").read_bytes()
 

@@ -8,6 +8,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import same_color
 
+from nscmdp.report import forms
 from nscmdp.report.figures.claims.arithmetic import PANELS as ARITHMETIC
 from nscmdp.report.figures.claims.arithmetic import claims_arithmetic
 from nscmdp.report.figures.claims.bandit import LINES as BANDIT
@@ -324,14 +325,14 @@ def test_figures_are_equal_byte_by_byte(tmp_path, group):
     for name in ("one", "two"):
         written(tmp_path / name, group, {"C22": [{"environment": "even", "inside": 0.9}]}).figure(f"claims_{group}")
         files.append(
-            [(tmp_path / name / layout.figure(f"claims_{group}", kind)).read_bytes() for kind in ("png", "svg")]
+            [(tmp_path / name / layout.figure(f"claims_{group}", form)).read_bytes() for form in layout.FIGURE]
         )
     assert files[0] == files[1]
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_places_are_rounded_as_the_last_digits_of_the_layout_differ_between_runs(tmp_path, group):
-    figure = GROUPS[group][0](written(tmp_path, group, {}))
+    figure = forms.finish(GROUPS[group][0](written(tmp_path, group, {})))
     figure.draw_without_rendering()
     for ax in figure.axes:
         bounds = np.array(ax.get_position(original=True).bounds)

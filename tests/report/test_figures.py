@@ -451,7 +451,7 @@ def test_cells_that_hold_are_drawn_against_each_threshold_with_its_default(tmp_p
     assert np.round(line(ax, "performs well").get_ydata()).tolist() == [2, 2, 2]
     assert np.round(line(ax, "learns quickly").get_ydata()).tolist() == [0, 0, 0]
     assert list(line(ax, "default").get_xdata()) == [0.8, 0.8]
-    assert ax.get_xlabel() == "learnt: Lam"
+    assert ax.get_xlabel() == "learnt:\nLam"
     assert labels(figure)[-1] == "default"
 
 
@@ -675,13 +675,14 @@ def test_the_table_is_the_one_of_the_pipeline(tmp_path):
     assert "nan" not in html
 
 
-def test_a_figure_is_kept_twice_and_drawn_the_same_again(tmp_path):
+def test_a_figure_is_kept_in_all_its_forms_and_drawn_the_same_again(tmp_path):
     experiment(tmp_path, "one", {f"{FIRST}.tuned": learner()}, [case(env=GRID)])
     results = Results(tmp_path, {"grid_world": ["one"]})
     assert isinstance(results.figure("grid_world"), Image)
-    kept = {form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in ("svg", "png")}
+    kept = {form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in layout.FIGURE}
     results.figure("grid_world")
-    assert kept == {form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in ("svg", "png")}
+    assert kept == {form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in layout.FIGURE}
+    assert kept["svg"] != kept["narrow.svg"]
     assert plt.get_fignums() == []
 
 

@@ -5,9 +5,12 @@ from importlib import import_module
 from inspect import signature
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbformat
 import pytest
 
+from nscmdp.report import notebooks
+from nscmdp.report.results import Results
 from nscmdp.study import catalogue, plan
 
 ROOT = Path(__file__).parents[2]
@@ -57,3 +60,47 @@ def test_the_parameters_are_those_of_the_configuration(name):
     assert {*given} - {"__builtins__"} == {*planned}
     assert [*given.get("roles", {})] == [*planned.get("roles", {})]
     assert given["folder"] == "../results"
+
+
+def page_of(tmp_path, *cells):
+    file = tmp_path / "a_notebook.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=list(cells)), file)
+    notebooks.render(file, tmp_path / "a_notebook.html")
+    return (tmp_path / "a_notebook.html").read_text()
+
+
+def test_formulas_of_a_notebook_are_typeset_and_code_is_not(tmp_path):
+    output = nbformat.v4.new_output("execute_result", data={"text/markdown": r"so $\tilde b$"})
+    page = page_of(
+        tmp_path,
+        nbformat.v4.new_markdown_cell("Here $\\lambda^*_k < 1$, `$PATH$`, and\n\n$$\\sum_k x_k$$"),
+        nbformat.v4.new_code_cell("1", outputs=[output]),
+    )
+    body = page.split("<body")[1]
+    assert body.count("<math") == 3
+    assert body.count('display="block"') == 1
+    assert "<code>$PATH$</code>" in body
+    assert "$" not in re.sub(r'alttext="[^"]*"|<code>.*?</code>', "", body)
+    assert "@font-face" in page.split("<body")[0]
+
+
+def test_the_page_of_a_notebook_needs_no_network_and_leads_back(tmp_path):
+    page = page_of(tmp_path, nbformat.v4.new_markdown_cell("Words alone."))
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=.?https?:", page)
+    assert "<script" not in page
+    assert '<html lang="en">' in page
+    assert 'name="viewport"' in page
+    assert "<title>a notebook</title>" in page
+    assert '<a href="../index.html">' in page
+    assert "@font-face{font-family:equations" not in page.replace(" ", "")
+
+
+def test_a_formula_that_cannot_be_typeset_is_named_with_its_notebook(tmp_path):
+    with pytest.raises(ValueError, match=r"a_notebook\.ipynb: the formula .*nonsense"):
+        page_of(tmp_path, nbformat.v4.new_markdown_cell(r"$\nonsense$"))
+
+
+def test_a_figure_in_a_notebook_has_its_caption_as_alternative_text(tmp_path, monkeypatch):
+    monkeypatch.setattr("nscmdp.report.figures.environments.environments", lambda results: plt.figure())
+    image = Results(tmp_path, shown=["one"]).figure("environments")
+    assert image.alt == catalogue.find("environments")[1].caption

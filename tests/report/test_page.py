@@ -1,29 +1,167 @@
-"""The page shows what is there, and nothing of a file can break out of it."""
+"""The page shows what the tables say, in every form it has, and nothing of a file can break out of it."""
 
+import base64
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
 import pytest
+from markupsafe import Markup
+from test_figures import FIRST, GRID, SECOND, case, experiment, learner
 
-from helpers import page_of, summary
+from nscmdp import budget, environments
+from nscmdp.analysis import tables
+from nscmdp.report.page import curves, render, verdicts
+from nscmdp.study import layout
 
-
-def test_a_cost_above_the_limit_is_marked(tmp_path):
-    summary(tmp_path, "broken")
-    assert "<td class=over>6.00" in page_of(tmp_path, "broken")
-    summary(tmp_path, "kept", last_utility=21.0, last_utility_low=21.0, last_utility_high=21.0)
-    assert "class=over" not in page_of(tmp_path, "kept").split("</style>")[1]
-
-
-def test_figures_of_the_plan_are_shown_and_no_others(tmp_path):
-    summary(tmp_path, "one")
-    assert "<img" not in page_of(tmp_path, "one")
-    text = page_of(tmp_path, "one", figures=["grid_world"])
-    assert text.count("<img") == 1
-    assert "<img src=figures/grid_world.svg" in text
-    assert "made by the rule <code>notebook_grid_world</code>" in text
+HOSTILE = "\"><script>alert(1)</script>'onclick='x"
+ASSUMED = {"assumed_budget": 1.0, "assumed_for": "all"}
+SIMULATED = {
+    f"{FIRST}.literal": learner(setting="literal", value=0.2, **ASSUMED),
+    f"{FIRST}.tuned": learner(factors={"frame": 0.5}, **ASSUMED),
+    f"{SECOND}.tuned": learner(SECOND, value=1.2, cost=3.0, **ASSUMED),
+}
 
 
-@pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", "a'onclick='x"])
-def test_names_are_escaped(tmp_path, hostile):
-    summary(tmp_path, "plain", setting=hostile, budget=hostile, learner=f"triple_q.{hostile}")
-    text = page_of(tmp_path, "plain")
-    assert "<script>" not in text
+def unpacked(packed, seeds):
+    codes = np.frombuffer(base64.b64decode(packed["codes"]), "<u2").reshape(seeds, -1)
+    return packed["low"] + packed["step"] * codes
+
+
+def plan_of(name, learners):
+    made = [SimpleNamespace(algorithm=one["algorithm"], setting=one["setting"]) for one in learners.values()]
+    return SimpleNamespace(
+        simulations=[name], notebooks={}, experiment=lambda _: SimpleNamespace(all_learners=made, tuning="tuning")
+    )
+
+
+@pytest.fixture
+def simulated(tmp_path):
+    """An experiment with two cases, and what the page makes of it."""
+    experiment(tmp_path, "one", SIMULATED, [case(env=GRID), case(400, env=GRID)])
+    return SimpleNamespace(
+        folder=tmp_path, plan=plan_of("one", SIMULATED), data=curves.data(None, tmp_path, "one"), name="one"
+    )
+
+
+def test_packed_numbers_come_back_within_half_a_step():
+    values = np.random.default_rng(0).normal(size=(3, 50)) * 1e6
+    packed = curves._packed(values)
+    assert np.abs(unpacked(packed, 3) - values).max() <= 0.51 * packed["step"]
+    assert (unpacked(curves._packed(np.full((2, 4), 7.5)), 2) == 7.5).all()
+    assert curves._packed(np.full((2, 4), np.nan)) is None
+
+
+def test_curves_are_those_of_the_exact_table(simulated):
+    exact = tables.load(simulated.folder / layout.table("exact.parquet", "one"))
+    for data, K in zip(simulated.data, (100, 400), strict=True):
+        assert (data["episodes"], data["limit"], data["seeds"]) == (K, 2.0, [0, 1])
+        assert data["ends"][-1] == K
+        for one in data["learners"]:
+            mine = exact[(exact["learner"] == one["name"]) & (exact["episodes"] == K)]
+            length = np.diff([0, *data["ends"]])
+            for seed, rows in mine.groupby("seed"):
+                earned = unpacked(one["reward"], 2)[seed] @ length
+                assert earned == pytest.approx((rows["value"] * rows["weight"]).sum(), rel=1e-4)
+                best = unpacked(data["optimum"]["reward"], 2)[seed] @ length
+                assert best - earned == pytest.approx((rows["regret"] * rows["weight"]).sum(), rel=1e-3)
+                cost = unpacked(one["cost"], 2)[seed] @ length
+                assert cost - 2.0 * K == pytest.approx((rows["violation"] * rows["weight"]).sum(), rel=1e-3, abs=1e-3)
+                gap = unpacked(one["gap"], 2)[seed] @ length
+                assert gap == pytest.approx((rows["gap"] * rows["weight"]).sum(), rel=1e-3)
+
+
+def test_many_evaluated_episodes_are_thinned_to_blocks_of_equal_weight():
+    runs = pd.DataFrame({"seed": 0, "episode": np.arange(1, 1001), "weight": 3, "value": np.arange(1000.0)})
+    blocks = curves._Blocks(runs)
+    assert len(blocks.length) == curves.BLOCKS
+    assert set(blocks.length) == {30}
+    np.testing.assert_allclose(blocks.means(runs, "value")[0], np.arange(1000.0).reshape(-1, 10).mean(axis=1))
+
+
+def test_restarts_are_marked_where_the_learner_has_them(simulated):
+    B = max(1.0, budget.variation(environments.make("grid_world", 400, **GRID["options"])).total)
+    restarts = {one["name"]: one["restart"] for one in simulated.data[1]["learners"]}
+    assert restarts[f"{FIRST}.tuned"] == int(0.5 * 400**0.6 / B ** (2 / 3))
+    assert restarts[f"{SECOND}.tuned"] is None
+
+
+def test_what_can_be_chosen_is_there_in_the_order_of_the_data(simulated):
+    offered = curves.context(simulated.plan, simulated.folder)
+    assert [one["reading"] for one in offered["cases"]] == ["K = 100", "K = 400"]
+    assert [*offered["constants"]] == ["literal", "tuned"]
+    assert [*offered["learners"]] == [FIRST, SECOND]
+    over = [row["over"] for row in offered["summaries"][0]["rows"]]
+    assert over == [False, False, True] * 2
+
+
+def test_the_answer_follows_the_counts():
+    def lead(holds):
+        return verdicts._lead({"holds_in": holds, "judged": 3, "forgiving": {"holds_in": 1}})
+
+    assert lead(0).startswith("Not as a whole:")
+    assert lead(1).startswith("In part:")
+    assert lead(3).startswith("Yes:")
+    assert "holds in 1 of 3 combinations" in lead(1)
+
+
+def rendered(folder, template, **context):
+    frame = {
+        "title": HOSTILE,
+        "here": "index.html",
+        "pages": [("index.html", HOSTILE)],
+        "contents": [(HOSTILE, HOSTILE)],
+    }
+    render.page(folder / "page.html", template, **frame, styles=["page.css"], loaded=["app.js"], **context)
+    return (folder / "page.html").read_text()
+
+
+def test_hostile_text_becomes_no_markup(tmp_path, simulated):
+    offered = curves.context(simulated.plan, simulated.folder)
+    offered["cases"][0] |= {"experiment": HOSTILE, "map": HOSTILE, "reading": HOSTILE}
+    offered["learners"], offered["constants"] = {HOSTILE: HOSTILE}, {HOSTILE: HOSTILE}
+    offered["summaries"][0] |= {"experiment": HOSTILE, "file": HOSTILE}
+    beside = [
+        {"note": HOSTILE, "label": HOSTILE, "head": [HOSTILE], "rows": [[HOSTILE]], "right": [], "files": [HOSTILE]}
+    ]
+    sections = [(HOSTILE, HOSTILE, [{"name": HOSTILE, "caption": HOSTILE, "notebook": HOSTILE}], beside)]
+    shown = {"verdicts": None, "curves": offered, "learning": None, "sections": sections, "provenance": None}
+    text = rendered(tmp_path, "index.html.j2", paper=HOSTILE, **shown)
+    assert "alert(1)" in text
+    assert "<script>alert" not in text
     assert "'onclick='" not in text
+    assert text.count("<script") == text.count("</script>")
+
+
+def test_data_for_the_browser_is_a_call_with_json(tmp_path):
+    render.script(tmp_path / "a.js", HOSTILE, {"x": [1.5, None]})
+    text = (tmp_path / "a.js").read_text()
+    assert text.startswith("nscmdp.receive(")
+    assert json.loads("[" + text.removeprefix("nscmdp.receive(").removesuffix(");\n") + "]") == [
+        HOSTILE,
+        {"x": [1.5, None]},
+    ]
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        render.script(tmp_path / "a.js", "a", float("nan"))
+
+
+def test_every_style_and_script_is_listed_and_kept(tmp_path):
+    own = {file.name for file in render.STATIC.iterdir()}
+    assert own | {*render.MADE} == {name for name in layout.ASSETS if not name.startswith("bokeh")}
+    render.assets(tmp_path)
+    assert {file.name for file in (tmp_path / "page").iterdir()} == {*layout.ASSETS}
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [(1.234, ".2f", "1.23"), (None, ".2f", "-"), (-0.001, ".0%", "0%"), (-0.02, ".0%", "-2%")],
+)
+def test_numbers(value, form, text):
+    assert render.number(value, form) == text
+
+
+def test_intervals_and_powers():
+    assert render.interval((1, 0.5, 1.5)) == Markup("1.00 <small>[0.50, 1.50]</small>")
+    assert render.interval((1, None, None)) == "1.00"
+    assert render.powers("B^{1/3} K^{4/5} < x^2") == Markup("B<sup>1/3</sup> K<sup>4/5</sup> &lt; x<sup>2</sup>")

@@ -67,3 +67,17 @@ def test_automatic_batches_hold_every_seed_once_and_aim_at_minutes():
 
 def test_an_experiment_may_choose_its_batch_itself():
     assert len(planned("auto", batch=20).run_files("walk")) == 4
+
+
+def test_policies_grow_with_episodes_states_and_learners():
+    learner, grid = {"algorithm": "nonstationary_triple_q"}, {"name": "grid_world", "map": "6x6", "limit": 8.0}
+
+    def ask(episodes=1_000_000_000, settings=("literal",), **options):
+        sweep = {"learner": learner, "over": {"setting": [*settings]}}
+        changed = {"environment": {**grid, **options}, "learners": [], "sweeps": [sweep], "watch": True}
+        return requests.policies(planned(episodes=[episodes], **changed), "walk", "nonstationary_triple_q")
+
+    base = ask()
+    assert ask(episodes=500_000_000).seconds < base.seconds
+    assert ask(settings=("literal", "authors")).seconds > 1.9 * base.seconds
+    assert ask(map="18x18").megabytes > base.megabytes

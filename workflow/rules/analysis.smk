@@ -7,7 +7,19 @@ rule tables:
         runs=lambda w: at(*(name for _, _, name in plan.run_files(w.experiment))),
         tuned=lambda w: at(*plan.tuned_by(w.experiment)),
     output:
-        at(*(layout.table(name, "{experiment}") for name in layout.TABLES)),
+        at(
+            *(
+                layout.table(name, "{experiment}")
+                for name in layout.TABLES
+                if name != "summary.csv"
+            )
+        ),
+        summary=reported(
+            layout.table("summary.csv", "{experiment}"),
+            "summary",
+            "Experiments",
+            {"experiment": "{experiment}"},
+        ),
     log:
         at("logs/tables/{experiment}.log"),
     priority: first
@@ -30,7 +42,7 @@ rule tuned:
     input:
         at(*(name for *_, name in (*plan.tuning_files(), *plan.search_files()))),
     output:
-        at(*map(layout.table, layout.TUNED)),
+        tables_of("tuned"),
     log:
         at("logs/tuned.log"),
     localrule: True
@@ -51,7 +63,7 @@ use rule tuned as environments with:
     input:
         [],
     output:
-        at(layout.table("environments.csv")),
+        tables_of("environments"),
     log:
         at("logs/environments.log"),
     params:
@@ -60,11 +72,24 @@ use rule tuned as environments with:
         "Describing the environments"
 
 
+use rule tuned as learning with:
+    input:
+        at(*plan.policies()),
+    output:
+        tables_of_policies(),
+    log:
+        at("logs/learning.log"),
+    params:
+        **step("learning", "analysis.learning", policies=policies_config),
+    message:
+        "Following policies over the map"
+
+
 use rule tuned as comparison with:
     input:
         at(*plan.tables_of("growth", "linear")),
     output:
-        at(*map(layout.table, layout.COMPARISON)),
+        tables_of("comparison"),
     log:
         at("logs/comparison.log"),
     params:
@@ -101,7 +126,7 @@ use rule tuned as simulation with:
         ),
         thresholds="workflow/claims.yaml",
     output:
-        at(layout.SIMULATION, layout.VERDICTS),
+        tables_of("simulation"),
     log:
         at("logs/simulation.log"),
     params:
@@ -116,7 +141,15 @@ rule judge:
         tables=lambda w: at(*plan.read_by_checks(w.group)),
         ledger="workflow/claims.yaml",
     output:
-        at(layout.claims("{group}")),
+        reported(
+            layout.claims("{group}"),
+            "table",
+            "Tables and verdicts",
+            lambda w: {
+                "file": layout.claims(w.group),
+                "holds": catalogue.TABLES["judge"][layout.claims(w.group)],
+            },
+        ),
     log:
         at("logs/claims/{group}.log"),
     wildcard_constraints:
@@ -144,7 +177,7 @@ use rule tuned as claims with:
         at(layout.SIMULATION) if plan.simulations else [],
         ledger="workflow/claims.yaml",
     output:
-        at(layout.CLAIMS, layout.CLAIMS_TEXT),
+        tables_of("claims"),
     log:
         at("logs/claims.log"),
     params:
@@ -165,7 +198,7 @@ use rule tuned as answer with:
         ),
         ledger="workflow/deviations.yaml",
     output:
-        at(layout.ANSWER),
+        tables_of("answer"),
     log:
         at("logs/answer.log"),
     params:
@@ -179,7 +212,7 @@ use rule tuned as deviations with:
         exact(*plan.roles.get("switches", [])),
         ledger="workflow/deviations.yaml",
     output:
-        at(layout.table("deviations.csv"), layout.DEVIATIONS),
+        tables_of("deviations"),
     log:
         at("logs/deviations.log"),
     params:

@@ -74,7 +74,7 @@ use rule tuned as best_cases with:
             )
         ),
     output:
-        at(*map(layout.table, layout.BEST_CASES)),
+        tables_of("best_cases"),
     log:
         at("logs/best_cases.log"),
     params:

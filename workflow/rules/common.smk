@@ -11,6 +11,7 @@ from nscmdp.study import catalogue, layout, requests
 RESULTS = plan.config.results
 PLUGINS = [f"--plugin={file}" for file in plan.config.plugins]
 RUN = layout.simulations("{experiment}", "{unit}", "{seeds}")
+POLICIES = layout.policies("{experiment}", "{unit}")
 OPTIMA = layout.optima("{experiment}")
 TUNING = layout.tuning("{tuning}", "{algorithm}", "{episodes}")
 SEARCH = layout.search("{tuning}", "{algorithm}", "{episodes}", "{search}")
@@ -31,6 +32,45 @@ wildcard_constraints:
 def at(*names):
     """Files by their names below the results folder."""
     return [f"{RESULTS}/{name}" for name in names]
+
+
+def reported(name, kind, category, labels):
+    """A file that Snakemake's report shows, with the caption of its kind."""
+    caption = f"../report/{kind}.rst"
+    return report(f"{RESULTS}/{name}", caption, category, labels=labels)
+
+
+def tables_of(rule):
+    """The tables and verdicts over all experiments that a rule makes."""
+    return [
+        reported(name, "table", "Tables and verdicts", {"file": name, "holds": text})
+        for name, text in catalogue.TABLES[rule].items()
+    ]
+
+
+def tables_of_policies():
+    """Of every experiment that is watched; the report shows those that a person can read."""
+    readable = [name for name in plan.learning() if name.endswith(".csv")]
+    shown = [
+        reported(
+            name,
+            "table",
+            "Tables and verdicts",
+            {"file": name, "holds": catalogue.WATCHED[Path(name).name]},
+        )
+        for name in readable
+    ]
+    return shown + at(*(name for name in plan.learning() if name not in readable))
+
+
+def figures_of(notebook):
+    """The files of its figures; the report shows each figure once."""
+    drawn = {layout.figure(one.name): one.name for one in plan.notebooks[notebook]}
+    shown = [
+        reported(file, "figure", "Figures", {"figure": name, "notebook": notebook})
+        for file, name in drawn.items()
+    ]
+    return shown + at(*(file for file in plan.figures(notebook) if file not in drawn))
 
 
 def folder(wildcards):
@@ -64,6 +104,9 @@ REQUESTS = {
     ),
     "simulate": lambda w, attempt: requests.simulation(
         plan, w.experiment, w.unit, len(parse_seeds(w.seeds)), attempt
+    ),
+    "policies": lambda w, attempt: requests.policies(
+        plan, w.experiment, w.unit, attempt
     ),
     "tables": lambda w, attempt: requests.tables(plan, w.experiment, attempt),
 }
@@ -129,6 +172,12 @@ def best_cases_config(wildcards):
     specs = [plan.confirmation_spec(*keys) for *keys, _ in plan.confirmation_files()]
     names = plan.best_cases if plan.recorded else []
     return json.dumps([specs, [plan.record(name) for name in names]])
+
+
+def policies_config(wildcards):
+    """What decides the tables of all policies."""
+    files = [(name, *keys) for name in plan.watched for keys in plan.policy_files(name)]
+    return json.dumps([plan.policy_spec(name, unit) for name, unit, _ in files])
 
 
 def exact(*names):

@@ -15,7 +15,7 @@ for NAME in plan.notebooks:
             tables=at(*plan.read_by(NAME)),
         output:
             notebook=at(layout.notebook(NAME)),
-            figures=report(at(*plan.figures(NAME)), category="Figures"),
+            figures=figures_of(NAME),
         log:
             at(f"logs/notebooks/{NAME}.log"),
         priority: 2 if NAME == "grid_world" else 0
@@ -27,6 +27,7 @@ for NAME in plan.notebooks:
             runtime=20,
         params:
             parameters=json.dumps(plan.parameters(NAME)),
+            captions={one.name: one.caption for one in plan.notebooks[NAME]},
             sources=sources.digest(
                 f"nscmdp.report.figures.{NAME}", "nscmdp.report.results"
             ),
@@ -40,7 +41,12 @@ rule html:
     input:
         at(layout.notebook("{name}")),
     output:
-        at(layout.notebook("{name}", "html")),
+        reported(
+            layout.notebook("{name}", "html"),
+            "notebook",
+            "Notebooks",
+            {"notebook": "{name}"},
+        ),
     log:
         at("logs/notebooks/{name}_html.log"),
     localrule: True
@@ -49,6 +55,8 @@ rule html:
     resources:
         mem_mb=1000,
         runtime=10,
+    params:
+        sources=sources.digest("nscmdp.report.notebooks"),
     message:
         "Rendering {input}"
     shell:
@@ -57,9 +65,10 @@ rule html:
 
 use rule tuned as page with:
     input:
-        at(*plan.tables(), *plan.judged(), *plan.drawn()),
+        at(*plan.tables(), *plan.learning(), *plan.judged(), *plan.drawn()),
     output:
-        at(*plan.pages),
+        reported(layout.PAGE, "page", "Pages", {"page": layout.PAGE}),
+        at(*(name for name in plan.pages if name != layout.PAGE)),
     log:
         at("logs/page.log"),
     params:

@@ -95,3 +95,24 @@ rule simulate:
         "Simulating {wildcards.unit} on {wildcards.experiment}, seeds {wildcards.seeds}"
     shell:
         "nscmdp job simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} --optima {input.optima:q} --tuned {input.tuned:q} 2> {log:q}"
+
+
+rule policies:
+    """What each learner plays in some episodes of its first run, to be watched on the map."""
+    input:
+        tuned=lambda w: at(*plan.tuned_by(w.experiment, w.unit)),
+        kernels=lambda w: kernels(*learners(w)),
+    output:
+        at(POLICIES),
+    log:
+        at(layout.log(POLICIES)),
+    conda:
+        "../envs/nscmdp.yml"
+    resources:
+        **asked("policies"),
+    params:
+        specification=lambda w: json.dumps(plan.policy_spec(w.experiment, w.unit)),
+    message:
+        "Keeping policies of {wildcards.unit} on {wildcards.experiment}"
+    shell:
+        "nscmdp job policies {params.specification:q} --output {output:q} --tuned {input.tuned:q} 2> {log:q}"

@@ -243,29 +243,25 @@ def write(plan: Plan, folder: Path) -> None:
 
 
 def tex(table: pd.DataFrame) -> str:
-    lines = [
-        r"\begin{tabular}{llccccccc}",
-        r"\toprule",
-        r"Algorithm & Constants & Model-free & Regret & Violation & Known $B$ & Gap $\propto K^{\cdot}$"
-        r" & Bound $\propto K^{\cdot}$ & Violation/episode \\",
-        r"\midrule",
-    ]
-    for _, row in table.iterrows():
-        cells = [
-            algorithms.title(row["algorithm"]) if row["algorithm"] in algorithms.NAMES else row["algorithm"],
-            CONSTANTS.get((row["setting"], row["tuned_at"]), row["setting"]) or "--",
-            r"yes" if row["model_free"] else "no",
-            _order(row["regret_order"]),
-            _order(row["violation_order"]),
-            row["known_budget"].replace("-", "--"),
-            _number(row, "gap_slope_K", "{:.2f}", interval=True),
-            _number(row, "bound_slope_K", "{:.2f}"),
-            _number(row, "violation_per_episode", "{:.3f}"),
-        ]
-        lines.append(
-            " & ".join(str(cell).replace("_", r"\_") if i != 3 else cell for i, cell in enumerate(cells)) + r" \\"
-        )
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+    """As the paper prints it; numbers and names are escaped, orders of growth are formulas."""
+    cells = pd.DataFrame([_cells(row) for _, row in table.iterrows()])
+    formulas = ["Regret", "Violation"]
+    styled = cells.style.hide(axis="index").format(escape="latex").format(escape="latex-math", subset=formulas)
+    return styled.to_latex(column_format="llccccccc", hrules=True)
+
+
+def _cells(row: pd.Series) -> dict[str, str]:
+    return {
+        "Algorithm": algorithms.title(row["algorithm"]) if row["algorithm"] in algorithms.NAMES else row["algorithm"],
+        "Constants": CONSTANTS.get((row["setting"], row["tuned_at"]), row["setting"]) or "--",
+        "Model-free": "yes" if row["model_free"] else "no",
+        "Regret": _order(row["regret_order"]),
+        "Violation": _order(row["violation_order"]),
+        "Known $B$": row["known_budget"].replace("-", "--"),
+        r"Gap $\propto K^{\cdot}$": _number(row, "gap_slope_K", "{:.2f}", interval=True),
+        r"Bound $\propto K^{\cdot}$": _number(row, "bound_slope_K", "{:.2f}"),
+        "Violation/episode": _number(row, "violation_per_episode", "{:.3f}"),
+    }
 
 
 def _order(text: str) -> str:

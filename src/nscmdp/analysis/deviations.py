@@ -14,6 +14,7 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from nscmdp import algorithms
+from nscmdp.analysis.markdown import displayed, table
 from nscmdp.analysis.statistics import mean_interval
 from nscmdp.analysis.tables import write_csv
 from nscmdp.runs import files
@@ -38,6 +39,7 @@ class Entry(Strict):
     id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     where: str  # in the paper
     printed: str
+    formula: str | None = None  # LaTeX, every line of it displayed by itself
     kind: Literal["ambiguous", "wrong", "unusable", "unstated"]
     chosen: str
     evidence: str
@@ -73,8 +75,8 @@ def effects(entries: list[Entry], exact_tables: list[Path]) -> pd.DataFrame:
     """What each switch changes in the experiments behind some tables of exact values: one row per measure."""
     rows = []
     for file in exact_tables:
-        table, facts = files.read(file)
-        exact = table.to_pandas()
+        rows_of_runs, facts = files.read(file)
+        exact = rows_of_runs.to_pandas()
         weighted = exact[list(MEASURES)].mul(exact["weight"], axis=0).assign(weight=exact["weight"])
         sums = weighted.groupby([exact[key] for key in (*CASE, "learner", "seed")]).sum()
         rho = exact.groupby(CASE)["rho"].first()
@@ -144,24 +146,32 @@ def markdown(entries: list[Entry], measured: pd.DataFrame) -> str:
 
 
 def _section(entry: Entry, measured: pd.DataFrame) -> list[str]:
-    lines = [
-        f"### {entry.id}",
-        "",
-        f"*{entry.where}.* {entry.printed}",
-        "",
-        f"**Chosen** (certainty {entry.certainty}): {entry.chosen} **Why:** {entry.evidence}",
-    ]
+    lines = [f"### {entry.id}", "", f"*{entry.where}.* {entry.printed}", ""]
+    if entry.formula:
+        lines += [displayed(entry.formula), ""]
+    lines += [f"**Chosen** (certainty {entry.certainty}): {entry.chosen} **Why:** {entry.evidence}"]
     if entry.switch:
         values = ", ".join(f"`{as_text(value)}`" for value in entry.values)
         lines += ["", f"**Switch:** {', '.join(f'`{key}`' for key in entry.switch)}; values {values}."]
-    if len(measured):
-        lines += ["", "| switched | in | reward | utility | gap |", "| --- | --- | --- | --- | --- |"]
-        for run, rows in measured.groupby(COLUMNS[:7], sort=False):
-            switch, before, after, learner, environment, episodes, rho = run
-            changed = f"{switch.split('.')[-1]}: {before} to {after}"
-            place = f"{learner}, {environment}, K = {episodes}, rho = {rho:.3g}"
-            lines += [f"| {' | '.join([changed, place, *map(_change, rows.to_dict('records'))])} |"]
-    return lines
+    rows = [(*comparison[:2], *map(_change, comparison.effects)) for comparison in comparisons(measured)]
+    return [*lines, "", table(("switched", "in", *MEASURES.values()), rows)] if rows else lines
+
+
+class Comparison(NamedTuple):
+    switched: str
+    place: str
+    effects: list[dict[str, Any]]  # in the order of MEASURES
+
+
+def comparisons(measured: pd.DataFrame) -> list[Comparison]:
+    """What some rows of the table of effects compare, and what they found."""
+    found = []
+    for run, rows in measured.groupby(COLUMNS[:7], sort=False):
+        switch, before, after, learner, environment, episodes, rho = run
+        switched = f"{switch.split('.')[-1]}: {before} to {after}"
+        place = f"{learner}, {environment}, K = {episodes}, rho = {rho:.3g}"
+        found.append(Comparison(switched, place, rows.to_dict("records")))
+    return found
 
 
 def _change(row: dict[str, Any]) -> str:
@@ -174,13 +184,17 @@ def as_text(value: Any) -> str:
 
 def page(ledger: Path, measured: Path) -> str:
     """The ledger with the effects that a CSV file holds."""
-    return markdown(load(ledger), pd.read_csv(measured, dtype={"from": str, "to": str}))
+    return markdown(load(ledger), load_effects(measured))
+
+
+def load_effects(file: Path) -> pd.DataFrame:
+    return pd.read_csv(file, dtype={"from": str, "to": str})
 
 
 def write(plan: Plan, folder: Path) -> None:
     """The effects of the switches, and the ledger with them."""
     names = plan.roles.get("switches", [])
     found = effects(load(LEDGER), [folder / layout.table("exact.parquet", name) for name in names])
-    table = folder / layout.table("deviations.csv")
-    write_csv(table, found)
-    files.write_text(folder / layout.DEVIATIONS, page(LEDGER, table))
+    written = folder / layout.table("deviations.csv")
+    write_csv(written, found)
+    files.write_text(folder / layout.DEVIATIONS, page(LEDGER, written))

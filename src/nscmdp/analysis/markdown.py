@@ -1,4 +1,4 @@
-"""Tables in Markdown, as the README and the ledgers have them."""
+"""Tables and formulas in Markdown, as the README and the ledgers have them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,3 +11,11 @@ def in_cell(text: str) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
+
+
+def displayed(formula: str) -> str:
+    """LaTeX as GitHub typesets it, every line of it on a line of its own."""
+    lines = formula.splitlines()
+    if len(lines) > 1:
+        lines = [r"\begin{aligned}", *(rf"& {line} \\" for line in lines), r"\end{aligned}"]
+    return "\n".join(["```math", *lines, "```"])

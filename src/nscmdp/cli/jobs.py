@@ -11,6 +11,7 @@ STEPS = {
     "tuned": ("analysis.tuned", "tabulate all candidates of all tunings"),
     "best_cases": ("analysis.best_cases", "tabulate the best cases for the paper"),
     "environments": ("analysis.description", "tabulate the environments that are to be shown"),
+    "learning": ("analysis.learning", "follow the policies that were kept over the map"),
     "comparison": ("analysis.comparison", "make the comparison table"),
     "timing": ("analysis.timing", "gather from the logs how long episodes took"),
     "simulation": ("analysis.claims.simulation", "judge the claim of the paper's simulation"),
@@ -71,6 +72,9 @@ def parser() -> argparse.ArgumentParser:
     sub = job("simulate", _simulate, "simulate a batch of seeds")
     sub.add_argument("--seeds", type=_seeds, required=True, help="0-4 or 0,2,7")
     sub.add_argument("--optima", type=Path, nargs="?", help="of the environment, for runs kept by windows")
+    sub.add_argument("--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors")
+
+    sub = job("policies", _policies, "keep the policies of some episodes of a run")
     sub.add_argument("--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors")
 
     sub = command("judge", _judge, "check a group of the paper's claims")
@@ -165,6 +169,12 @@ def _simulate(chosen: argparse.Namespace) -> None:
     from nscmdp.runs import simulations
 
     simulations.simulate_batch(chosen.specification, chosen.seeds, chosen.output, chosen.optima, chosen.tuned)
+
+
+def _policies(chosen: argparse.Namespace) -> None:
+    from nscmdp.runs import policies
+
+    policies.store(chosen.specification, chosen.output, chosen.tuned)
 
 
 def _judge(chosen: argparse.Namespace) -> None:

@@ -5,11 +5,6 @@ from typing import Any
 
 from nscmdp.runs import files
 
-OFFLINE = """{%- extends "classic/index.html.j2" -%}
-{%- block html_head_js -%}{%- endblock -%}
-{%- block html_head_js_mathjax -%}{%- endblock -%}
-"""
-
 
 def execute(notebook: Path, parameters: dict[str, Any], output: Path) -> None:
     """Run a notebook with papermill; the executed copy appears under its name only when every cell has run."""
@@ -31,13 +26,15 @@ def execute(notebook: Path, parameters: dict[str, Any], output: Path) -> None:
 def render(notebook: Path, output: Path) -> None:
     """HTML of an executed notebook, with nothing to be fetched."""
     import nbformat
-    from jinja2 import DictLoader
-    from nbconvert import HTMLExporter
 
-    exporter = HTMLExporter(
-        template_name="classic",
-        template_file="offline.html.j2",
-        extra_loaders=[DictLoader({"offline.html.j2": OFFLINE})],
-    )
-    page, _ = exporter.from_notebook_node(nbformat.read(notebook, as_version=4))
+    from nscmdp.report.notebook_exporter import Exporter
+    from nscmdp.report.page.mathfont import css
+
+    named = {"metadata": {"name": notebook.stem.replace("_", " ")}}
+    try:
+        page, _ = Exporter().from_notebook_node(nbformat.read(notebook, as_version=4), named)
+    except ValueError as error:
+        raise ValueError(f"{notebook}: {error}") from None
+    if "<math" in page:
+        page = page.replace("</head>", f"<style>\n{css()}</style>\n</head>", 1)
     files.write_text(output, page)

@@ -14,7 +14,7 @@ import pandas as pd
 from IPython.display import Image, Markdown
 
 from nscmdp.analysis import comparison, tables
-from nscmdp.report import style
+from nscmdp.report import forms, style
 from nscmdp.runs import integrity
 from nscmdp.study import catalogue, layout
 
@@ -53,13 +53,16 @@ class Results:
         return Markdown(said) if absent else None
 
     def figure(self, name: str, width: int = 1100) -> Image | Markdown:
-        """Draw a figure of the catalogue, keep it as SVG and PNG, and show it."""
+        """Draw a figure of the catalogue, keep all of its forms, and show it."""
         notebook, wanted = catalogue.find(name)
         if missing := self.missing(wanted.roles):
             return missing
         draw = getattr(import_module(f"nscmdp.report.figures.{notebook}"), name)
-        style.save(draw(self), self.folder / layout.figure(name))
-        return Image(self.folder / layout.figure(name, "png"), width=width)
+        svg, png, narrow = (self.folder / layout.figure(name, form) for form in layout.FIGURE)
+        style.save(draw(self), svg, png)
+        with forms.narrow():
+            style.save(draw(self), narrow)
+        return Image(png, width=width, alt=wanted.caption)
 
 
 def needs(*roles: str) -> Callable[[Callable[[Results], Any]], Callable[[Results], Any]]:

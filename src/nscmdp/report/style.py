@@ -1,6 +1,7 @@
 """What figures and tables share: a style, names and colours of learners, maps, curves, files equal byte by byte."""
 
 from collections.abc import Iterable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
 from numpy.typing import NDArray
 
 from nscmdp import algorithms
 from nscmdp.analysis.statistics import mean_interval
-from nscmdp.runs.files import in_one_piece
+from nscmdp.report import forms, svg
+from nscmdp.runs.files import in_one_piece, write_text
 
 INK, LIMIT = "#333333", "#000000"
 DASHES: list = ["", (4, 1.5), (1, 1), (3, 1.25, 1, 1.25), (5, 1, 1, 1, 1, 1), (2, 2)]
@@ -60,9 +63,13 @@ def intervals(table: pd.DataFrame, column: str) -> list[str]:
     return [interval(row) for row in table[[column, f"{column}_low", f"{column}_high"]].to_numpy()]
 
 
-def plain_ticks(ax: Axes, at: Iterable[float]) -> None:
-    """On a logarithmic x axis: at these places and no others, as plain numbers."""
-    ax.set_xticks(list(at))
+def plain_ticks(ax: Axes, at: Iterable[float], apart: float = 1.0) -> None:
+    """On a logarithmic x axis: at these places and no others, as plain numbers; each so many times the one before."""
+    kept: list[float] = []
+    for place in at:
+        if not kept or place >= apart * kept[-1]:
+            kept.append(place)
+    ax.set_xticks(kept)
     ax.xaxis.set_major_formatter("{x:g}")
     ax.minorticks_off()
 
@@ -73,23 +80,30 @@ def say(ax: Axes, text: str) -> None:
     ax.set_axis_off()
 
 
-def legend(figure: Figure, ncols: int) -> None:
-    """Below the figure, every label of its panels once."""
+def legend(figure: Figure, ncols: int, handles: Iterable[Artist] = (), **options: Any) -> None:
+    """Below the figure: these handles, or every label of its panels once."""
     panels = (zip(*ax.get_legend_handles_labels(), strict=True) for ax in figure.axes)
-    handles = {label: handle for panel in panels for handle, label in panel}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=ncols, fontsize="small")
+    labelled = {label: handle for panel in panels for handle, label in panel}
+    listed = {handle.get_label(): handle for handle in handles} or labelled
+    options = {"loc": "outside lower center", "fontsize": "small", **options}
+    forms.legend(figure, ncols, handles=listed.values(), labels=listed.keys(), **options)
+
+
+def key(ax: Axes, **options: Any) -> None:
+    """The legend of one panel."""
+    forms.legend(ax, **{"fontsize": "small", **options})
 
 
 def draw_map(ax: Axes, grid: NDArray[np.str_]) -> None:
     """Walls dark, obstacles shaded, start and destination lettered."""
-    kinds = {"#": 0, ".": 1, "S": 1, "G": 1, "o": 2}
-    shades = ListedColormap(["#4d4d4d", "#ffffff", "#e8a87c"])
-    ax.pcolormesh(np.vectorize(kinds.get)(grid), cmap=shades, vmin=0, vmax=2, edgecolors="#bbbbbb", linewidth=0.3)
+    for marks, shade in {"#": "#4d4d4d", ".SG": "#ffffff", "o": "#e8a87c"}.items():
+        corners = np.argwhere(np.isin(grid, [*marks]))[:, None, ::-1] + [(0, 0), (1, 0), (1, 1), (0, 1)]
+        cells = mpl.path.Path.make_compound_path_from_polys(corners)
+        ax.add_patch(PathPatch(cells, facecolor=shade, edgecolor="#bbbbbb", linewidth=0.3))
     for mark, text in (("S", "start"), ("G", "goal")):
         row, column = np.argwhere(grid == mark)[0]
         ax.text(column + 0.5, row + 0.5, mark, ha="center", va="center", fontsize="small", weight="bold", gid=text)
-    ax.invert_yaxis()
-    ax.set_aspect("equal")
+    ax.set(xlim=(0, grid.shape[1]), ylim=(grid.shape[0], 0), aspect="equal")
     ax.set_axis_off()
 
 
@@ -125,24 +139,22 @@ def draw_arms(traces: pd.DataFrame, looks: dict[str, dict], unit: str) -> Figure
         ax.stackplot(np.arange(len(wide) + 1) + 0.5, shown, step="post", colors=colours, labels=labels)
         ax.set(xlabel=unit, ylabel="probability", xlim=(0.5, len(wide) + 0.5), ylim=(0, 1))
         ax.set_title(looks[learner]["label"], fontsize="small")
-        ax.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
-    for ax in axes.flat[len(learners) :]:
-        say(ax, "" if learners else "No learner chose among arms.")
+        key(ax, fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
+    if not learners:
+        say(axes[0, 0], "No learner chose among arms.")
+    for ax in axes.flat[max(1, len(learners)) :]:
+        ax.remove()
     return figure
 
 
-def steady(figure: Figure) -> Figure:
-    """Lay out now, and round: the solver's last digits differ between runs, and with them the bytes of a file."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    for ax in figure.axes:
-        left, bottom, width, height = np.round(ax.get_position().bounds, 4)
-        ax.set_position((left, bottom, width, height))
-    return figure
-
-
-def save(figure: Figure, stem: Path) -> None:
-    """SVG and PNG, without a date in them."""
-    in_one_piece(stem.with_suffix(".svg"), lambda file: figure.savefig(file, metadata={"Date": None}))
-    in_one_piece(stem.with_suffix(".png"), lambda file: figure.savefig(file, dpi=160))
+def save(figure: Figure, *files: Path) -> None:
+    """In the formats that the names of the files end in, without a date in them."""
+    forms.finish(figure)
+    for file in files:
+        if file.suffix == ".svg":
+            drawing = StringIO()
+            figure.savefig(drawing, format="svg", metadata={"Date": None})
+            write_text(file, svg.slim(drawing.getvalue()))
+        else:
+            in_one_piece(file, lambda temporary: figure.savefig(temporary, dpi=160))
     plt.close(figure)

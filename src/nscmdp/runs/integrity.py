@@ -40,6 +40,10 @@ def runs(plan: Plan, experiment: str) -> list[Planned]:
     ]
 
 
+def policies(plan: Plan, experiment: str) -> list[Planned]:
+    return [Planned(name, plan.policy_spec(experiment, unit)) for unit, name in plan.policy_files(experiment)]
+
+
 def optima(plan: Plan, experiment: str) -> Planned:
     """Of an experiment, or of another one that has the same environments."""
     return _solved(plan, plan.optima_of(experiment))
@@ -75,7 +79,8 @@ def confirmations(plan: Plan) -> list[Planned]:
 def planned(plan: Plan) -> list[Planned]:
     environments = [_solved(plan, name) for name in plan.solved]
     tuned = [*searches(plan), *tunings(plan), *best_cases(plan), *confirmations(plan)]
-    return [*environments, *tuned, *(file for name in plan.experiments for file in runs(plan, name))]
+    watched = [file for name in plan.watched for file in policies(plan, name)]
+    return [*environments, *tuned, *(file for name in plan.experiments for file in runs(plan, name)), *watched]
 
 
 def read(folder: Path, wanted: Planned) -> pa.Table:

@@ -185,6 +185,51 @@ NOTEBOOKS = (
     ),
 )
 
+EXPERIMENT = {  # the tables of every experiment
+    "curves.parquet": "Reward and utility that were earned, and the dual variable, of every run by window.",
+    "exact.parquet": "Exact values of the policies played beside the optimum, at every evaluated episode or window.",
+    "traces.parquet": "What learners that choose among arms or budgets chose.",
+    "summary.csv": "Means over the run and over its last fifth, with intervals, of every learner.",
+}
+WATCHED = {  # and those of experiments that are watched on the map
+    "learning.parquet": "Which cells the policies of some episodes visit and where they move, beside the optimum.",
+    "learning.csv": "Expected reward and cost of the policies of some episodes, beside the optimum.",
+}
+TABLES = {  # by the rule that makes them: the tables and verdicts over all experiments
+    "tuned": {
+        layout.table("tuned.csv"): "What tuning chose for every learner, with the finalists beside it.",
+        layout.table("candidates.csv"): "Every candidate that was scored on the selection seeds.",
+        layout.table("efforts.csv"): "The best candidate so far, as each search went on.",
+        layout.table("saturation.csv"): "What the last doubling of the searches gained, and how far apart they ended.",
+    },
+    "best_cases": {
+        layout.table("best_cases.csv"): "The constants found to make the claim come true by the widest margin.",
+        layout.table("best_case_seeds.csv"): "The distance to the threshold of every part, on every fresh seed.",
+        layout.table("best_case_regions.csv"): "The share of all admissible constants that works.",
+    },
+    "comparison": {
+        layout.table("comparison.csv"): "The paper's Table 1 with measurements beside it.",
+        layout.table("comparison.tex"): "The comparison table in LaTeX.",
+        layout.table("slopes.csv"): "Growth exponents of gap and regret in K and in B, by instance.",
+        layout.table("violations.csv"): "Violation per episode at every K and budget.",
+    },
+    "environments": {layout.table("environments.csv"): "Sizes, variation budgets and optima of the environments."},
+    "simulation": {
+        layout.SIMULATION: "Every verdict on the paper's simulation, with seeds and intervals.",
+        layout.VERDICTS: "The verdicts on the paper's simulation, one row each.",
+    },
+    "judge": {layout.claims(group): f"What the checks on {subject} found." for group, subject in SUBJECTS.items()},
+    "claims": {
+        layout.CLAIMS: "Every claim of the paper with its verdict and evidence.",
+        layout.CLAIMS_TEXT: "Every claim of the paper with its verdict, as text.",
+    },
+    "answer": {layout.ANSWER: "The numbers behind the answer."},
+    "deviations": {
+        layout.table("deviations.csv"): "What each switch of the ledger of deviations changes.",
+        layout.DEVIATIONS: "Where the printed text had to be completed or corrected.",
+    },
+}
+
 
 def drawn(present: set[str]) -> dict[str, list[Figure]]:
     """The figures that each notebook draws where these roles are there; notebooks that draw none are left out."""

@@ -76,6 +76,9 @@ class Experiment(Study):
     keep: Literal["episodes", "windows"] = Field(
         default="episodes", description="Beside the windows every evaluated episode, or the windows alone."
     )
+    watch: bool = Field(
+        default=False, description="Show on the map what is learnt, as is done for the role grid_world in any case."
+    )
 
     @field_validator("seeds")
     @classmethod

@@ -7,15 +7,20 @@ CONFIG, CHECKSUMS = "config.json", "checksums.txt"
 PAGE, DEVIATIONS_PAGE, CLAIMS_PAGE = "index.html", "deviations.html", "claims.html"
 CLAIMS, ANSWER, DEVIATIONS = "claims.json", "answer.json", "deviations.md"
 CLAIMS_TEXT = "claims.md"
-ASSETS = ("page.css", "app.js", "curves.js", "bokeh.min.js", "bokeh-api.min.js")  # of the page
+ASSETS = (  # of the page
+    *("page.css", "math.css", "learning.css", "ledger.css"),
+    *("app.js", "curves.js", "learning.js", "ledger.js", "bokeh.min.js", "bokeh-api.min.js"),
+)
 TABLES = ("curves.parquet", "exact.parquet", "traces.parquet", "summary.csv")  # of every experiment
 TIMING = "benchmarks/timing.csv"
 TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")
 BEST_CASES = ("best_cases.csv", "best_case_seeds.csv", "best_case_regions.csv")
 COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv", "violations.csv")
+LEARNING = ("learning.parquet", "learning.csv")  # of an experiment whose policies are kept
 SIMULATION = "claims/simulation.json"  # every verdict on the paper's simulation ...
 VERDICTS = "tables/verdicts.csv"  # ... one row each
-RUNS = ("environments", "simulations", "searches", "tuning", "best_cases")  # the folders of what jobs compute
+RUNS = ("environments", "simulations", "policies", "searches", "tuning", "best_cases")  # folders of what jobs compute
+FIGURE = ("svg", "png", "narrow.svg")  # the forms of a figure; the narrow one is for small screens
 NOT_RESULTS = ("logs", "benchmarks")  # they depend on clocks and machines
 
 
@@ -26,6 +31,11 @@ def optima(name: object) -> str:
 
 def simulations(experiment: object, unit: object, seeds: object) -> str:
     return f"simulations/{experiment}/{unit}/seeds={seeds}.parquet"
+
+
+def policies(experiment: object, unit: object) -> str:
+    """Of the learners of a unit, in some episodes of one run."""
+    return f"policies/{experiment}/{unit}.parquet"
 
 
 def search(name: object, algorithm: object, episodes: object, number: object) -> str:

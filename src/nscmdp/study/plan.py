@@ -5,6 +5,7 @@ seed.
 """
 
 import warnings
+from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ from nscmdp.randomness import format_seeds
 from nscmdp.study import catalogue, errors, layout, requests, roles
 from nscmdp.study.cases import Case
 from nscmdp.study.config import TUNED, BestCase, Experiment, Tuning, Unacceptable, parse
-from nscmdp.study.searches import Searches, run_digest, used_plugins
+from nscmdp.study.searches import Searches, policy_digest, run_digest, used_plugins
+
+WATCHED = "grid_world"  # the role whose experiments are watched on the map
+STRETCHES = 16  # of a run: at the end of each its policy is kept
 
 
 class Plan(Searches):
@@ -92,8 +96,16 @@ class Plan(Searches):
     def read_by(self, notebook: str) -> list[str]:
         """The files that a notebook draws, below the results folder."""
         (chosen,) = [one for one in catalogue.NOTEBOOKS if one.name == notebook]
-        found = [name for name in chosen.reads if name in self.judged()]
-        for role in chosen.roles:
+        return [*self.read_beside(chosen), *self.data_of(chosen.roles)]
+
+    def read_beside(self, notebook: catalogue.Notebook) -> list[str]:
+        """The tables over all experiments that it reads where they are there."""
+        return [name for name in notebook.reads if name in self.judged()]
+
+    def data_of(self, roles: Iterable[str]) -> list[str]:
+        """The tables that are drawn where some roles are."""
+        found: list[str] = []
+        for role in roles:
             if role == "tuning" and self.tunings:
                 found += map(layout.table, layout.TUNED)
             elif role == "best_case" and self.best_cases:
@@ -180,6 +192,39 @@ class Plan(Searches):
             for seeds in self._batches(chosen, unit)
         ]
 
+    @property
+    def watched(self) -> list[str]:
+        """The experiments whose policies are kept, to be watched on the map."""
+        return [one.name for one in self.config.experiments if one.role == WATCHED or one.watch]
+
+    def watched_case(self, experiment: str) -> Case:
+        """Of its first reading and budget the one with most episodes."""
+        first, *others = self.cases_of(experiment)
+        alike = [case for case in others if (case.reading, case.budget) == (first.reading, first.budget)]
+        return max([first, *alike], key=lambda case: case.episodes)
+
+    def watched_episodes(self, experiment: str) -> list[int]:
+        """About twenty, the first and the last among them: 1, 10, 100, ... of the first stretch, the end of each."""
+        episodes = self.watched_case(experiment).episodes
+        decades = [10**i for i in range(10) if 10**i * STRETCHES <= episodes]
+        ends = [episodes * i // STRETCHES for i in range(1, STRETCHES + 1)]
+        return sorted({1, *decades, *ends} - {0})
+
+    def policy_files(self, experiment: str) -> list[tuple[str, str]]:
+        """(unit, file below the results folder) of every job that keeps policies of an experiment."""
+        return [(unit, layout.policies(experiment, unit)) for unit in self.experiment(experiment).units]
+
+    def policy_spec(self, experiment: str, unit: str) -> dict[str, Any]:
+        """What decides the policies of a unit: one run of each learner, with the first seed that is reported."""
+        runs, case = self.run_spec(experiment, unit), self.watched_case(experiment)
+        kept = {key: runs[key] for key in ("learners", "tuning", "tuned_once", "plugins") if key in runs}
+        return kept | {
+            "case": case.spec,
+            "seed": self.experiment(experiment).seed_list[0],
+            "episodes": self.watched_episodes(experiment),
+            "sources": {name: policy_digest(name) for name in runs["sources"]},
+        }
+
     def _batches(self, experiment: Experiment, unit: str) -> list[list[int]]:
         """Seeds by job. A batch holds the seeds of one block of ``batch`` numbers, so more seeds add batches."""
         size = experiment.batch or self.config.batch
@@ -191,12 +236,16 @@ class Plan(Searches):
         return list(blocks.values())
 
     def computed(self) -> list[str]:
-        """The files of optima, searches, tunings, best cases and runs, below the results folder."""
+        """The files of optima, searches, tunings, best cases, runs and policies, below the results folder."""
         optima = [layout.optima(name) for name in self.solved]
         runs = [file for name in self.experiments for _, _, file in self.run_files(name)]
         searched, tuned = ([file for *_, file in files] for files in (self.search_files(), self.tuning_files()))
         best = [file for *_, file in (*self.best_case_files(), *self.confirmation_files())]
-        return [*optima, *searched, *tuned, *best, *runs]
+        return [*optima, *searched, *tuned, *best, *runs, *self.policies()]
+
+    def policies(self) -> list[str]:
+        """The files of the policies of all experiments that are watched."""
+        return [file for name in self.watched for _, file in self.policy_files(name)]
 
     def tables(self, *names: str) -> list[str]:
         """The tables of some experiments, or of all."""
@@ -205,6 +254,11 @@ class Plan(Searches):
     def tables_of(self, *roles: str) -> list[str]:
         """The tables of all experiments of some roles."""
         return [table for role in roles if role in self.roles for table in self.tables(*self.roles[role])]
+
+    def learning(self, *names: str) -> list[str]:
+        """The tables of what policies do, of some experiments or all: those that are watched."""
+        watched = [name for name in self.watched if name in names or not names]
+        return [layout.table(table, name) for name in watched for table in layout.LEARNING]
 
     def judged(self) -> list[str]:
         """The files of verdicts and of tables over all experiments."""
@@ -231,7 +285,7 @@ class Plan(Searches):
         return [name for name in map(layout.table, catalogue.CLAIM_GROUPS[group]) if name in made]
 
     def figures(self, notebook: str) -> list[str]:
-        return [layout.figure(one.name, form) for one in self.notebooks[notebook] for form in ("svg", "png")]
+        return [layout.figure(one.name, form) for one in self.notebooks[notebook] for form in layout.FIGURE]
 
     def drawn(self) -> list[str]:
         """The files of notebooks and figures."""
@@ -240,7 +294,7 @@ class Plan(Searches):
 
     def files(self) -> list[str]:
         """Everything that a finished run has made, below the results folder."""
-        return [*self.computed(), *self.tables(), *self.judged(), *self.drawn(), *self.pages]
+        return [*self.computed(), *self.tables(), *self.learning(), *self.judged(), *self.drawn(), *self.pages]
 
     @property
     def pages(self) -> list[str]:
@@ -251,7 +305,7 @@ class Plan(Searches):
     @property
     def scripts(self) -> dict[str, tuple[str, str]]:
         """The data of the page by name: the section that shows them, and the experiment."""
-        shown = [("curves", name) for name in self.simulations]
+        shown = [*(("curves", name) for name in self.simulations), *(("learning", name) for name in self.watched)]
         return {f"{section}_{experiment}": (section, experiment) for section, experiment in shown}
 
     def check(self) -> None:

@@ -26,11 +26,13 @@ SWEEPS = {  # a learner's own sweeps per episode; one that is not named here is 
     "sliding_window_opt_cmdp": 8,
 }
 OPTIMUM_SWEEPS = 10
+READ = 10e-6  # seconds per state and step of a policy that is asked for
 MARGIN = 3
 START = 10  # minutes: Python thrice from a slow disk, and the kernels again where a node's processor is another
 BASE = 1000  # megabytes: Snakemake, the job and their libraries
 ENTRY = 150  # bytes per successor in all copies of the model's tables
 COUNT = 16  # bytes per pair of states in a learner's own model
+ROW_KEPT = 100  # bytes per state and step of a policy that is kept
 POINT = 300  # bytes per evaluated episode, while it is compared and written
 JOB = 300  # seconds that a job in a batch of its own choosing aims at
 
@@ -45,6 +47,15 @@ def simulation(plan: "Plan", experiment: str, unit: str, seeds: int, attempt: in
     """What to ask for a batch of so many seeds."""
     need = _simulation(plan, experiment, unit)
     return _request(need.seconds * seeds, need.model + need.kept * seeds + need.compared, attempt)
+
+
+def policies(plan: "Plan", experiment: str, unit: str, attempt: int = 1) -> Request:
+    """For one run of each learner of a unit, in the case that is watched, and its policies."""
+    chosen, case = plan.experiment(experiment), plan.watched_case(experiment)
+    names = [one.algorithm for one in chosen.units[unit]]
+    rows = len(plan.watched_episodes(experiment)) * case.env.H * case.env.S
+    seconds = sum(_seconds(case, name, chosen) + rows * READ for name in names)
+    return _request(seconds, max(_held(case, name) for name in names) + ROW_KEPT * rows * len(names), attempt)
 
 
 def optimum(plan: "Plan", name: str, attempt: int = 1) -> Request:

@@ -1,6 +1,7 @@
 """What an experiment must have so that all that is made of it can be made: checked before any job runs.
 
-every experiment     an evaluated episode in the last fifth of a run; files that can be named after its seeds
+every experiment     an evaluated episode in the last fifth of a run; files that can be named after its seeds; the grid
+                     world, if it is to be watched
 grid_world, reading  the grid world, every evaluated episode, Algorithm 1, one learner for each algorithm and setting,
                      an evaluated episode in each tenth of a run from the third on
 alternatives         as those, with the cases of an experiment of those roles, tuned learners of other choices
@@ -78,6 +79,7 @@ def _can_be_tabulated(plan: "Plan", place: Place) -> None:
         else:
             needs = f"an evaluated episode in the last fifth of {episodes}"
             place.require(_evaluated(episodes, experiment.evaluate_every, 8, 10), "evaluate_every", needs)
+    place.require(not experiment.watch or experiment.environment.name == "grid_world", "watch", "the grid world's map")
     if isinstance(experiment.seeds, list):
         longest = max((PurePosixPath(file).name for *_, file in plan.run_files(experiment.name)), key=len)
         needs = "fewer in one batch, as a file is named after them"

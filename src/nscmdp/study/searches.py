@@ -277,3 +277,8 @@ def used_plugins(names: Iterable[str]) -> dict[str, list[str]]:
 def run_digest(algorithm: str) -> str:
     """Of the sources that decide, with the environment and the constants, the numbers of a simulation."""
     return sources.digest("nscmdp.simulate", algorithms.module(algorithm).__name__, beside="nscmdp.runs.records")
+
+
+def policy_digest(algorithm: str) -> str:
+    """Of the sources that decide the policies that are read from a simulation."""
+    return sources.digest("nscmdp.policies", algorithms.module(algorithm).__name__, beside="nscmdp.runs.policies")

@@ -11,6 +11,7 @@ from nscmdp.analysis import claims
 from nscmdp.analysis.claims import findings, ledger
 from nscmdp.analysis.claims.findings import CHECKS, FALSE, Finding, Inequality
 from nscmdp.analysis.claims.simulation import finding
+from nscmdp.analysis.markdown import in_cell
 from nscmdp.runs import files
 from nscmdp.study import catalogue, layout, plan
 from shipped import ROOT
@@ -138,6 +139,15 @@ def test_the_text_has_a_row_for_every_claim(judged, known):
         if entry.id != "C20":
             assert f"| {entry.id} |" in text
     assert "C1 \\| 1" in text
+
+
+def test_the_text_has_the_equation_of_every_claim_and_what_decides_it(judged, known):
+    text = (judged / layout.CLAIMS_TEXT).read_text()
+    for entry in known.claims:
+        if entry.id != "C20":
+            section = text.split(f"\n### {entry.id}\n")[1].split("\n### ")[0]
+            assert all(line in section for line in entry.formula.splitlines())
+            assert in_cell(entry.test) in section
 
 
 def test_a_group_is_checked_with_the_effort_that_is_asked_for(tmp_path, monkeypatch, known):

@@ -26,7 +26,7 @@ from typing import Any
 from nscmdp.analysis.claims import ledger
 from nscmdp.analysis.claims.findings import CHECKS, Finding, Given
 from nscmdp.analysis.claims.ledger import Entry, Ledger
-from nscmdp.analysis.markdown import in_cell, table
+from nscmdp.analysis.markdown import displayed, in_cell, table
 from nscmdp.runs import files
 from nscmdp.study import catalogue, layout
 from nscmdp.study.plan import Plan
@@ -99,7 +99,7 @@ def figure_of(group: str) -> str:
 
 
 def markdown(claims: list[dict[str, Any]]) -> str:
-    """The ledger of claims for a person: what they come to, then each with its evidence."""
+    """The ledger of claims for a person: what they come to, then the equation of each and what decides it."""
     classes = [claim["class"] for claim in claims]
     counts = {name: classes.count(name) for name in dict.fromkeys(classes)}
     parts = [
@@ -118,8 +118,14 @@ def markdown(claims: list[dict[str, Any]]) -> str:
                 for c in claims
             ],
         ),
+        *map(_section, claims),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _section(claim: dict[str, Any]) -> str:
+    decided = f"**Measured:** {in_cell(claim['measured'])} **Test:** {in_cell(claim['test'])}"
+    return "\n\n".join([f"### {claim['id']}", displayed(claim["formula"]), decided])
 
 
 def write(plan: Plan, folder: Path) -> None:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
-from nscmdp.report import style
+from nscmdp.report import forms, style
 from nscmdp.report.results import Results, needs
 
 KEPT, MISSED = "#2f7fb8", "#dd7f2b"
@@ -36,8 +36,9 @@ def best_case(results: Results) -> Figure:
         _strips(ax, mine[mine["algorithm"].notna()], drawn)
         whole = mine[mine["found"].notna()].iloc[0]
         ax.set_title(f"{names[i]}\n{fill(whole['asks'], 40)}:\n{WORDS[bool(whole['found'])]}", fontsize="small")
-    for ax in axes[-1]:
-        ax.set_xlabel("distance to the threshold (right: holds)")
+    for row in forms.last(axes):
+        for ax in row:
+            ax.set_xlabel("distance to the threshold (right: holds)")
     return figure
 
 
@@ -45,7 +46,8 @@ def _strips(ax: Axes, table: pd.DataFrame, seeds: pd.DataFrame) -> None:
     for line, row in enumerate(table.itertuples()):
         at = seeds.loc[seeds["part"] == row.part, "distance"].to_numpy()
         spread = line + 0.3 * np.linspace(-1, 1, len(at) + 2)[1:-1]
-        ax.scatter(at, spread, s=7, c=np.where(at >= 0, KEPT, MISSED), linewidth=0)
+        for these, colour in ((at >= 0, KEPT), (at < 0, MISSED)):
+            ax.plot(at[these], spread[these], "o", color=colour, markersize=7**0.5, markeredgewidth=0)
         said = f"{row.agree} of {row.seeds}"
         ax.annotate(said, (1.01, line), xycoords=("axes fraction", "data"), va="center", fontsize="x-small")
     ax.axvline(0, color=style.LIMIT, linestyle="--", linewidth=0.9)

@@ -12,7 +12,7 @@ from pandas.io.formats.style import Styler
 
 from nscmdp.analysis import tables
 from nscmdp.analysis.comparison import Study, plain
-from nscmdp.report import style
+from nscmdp.report import forms, style
 from nscmdp.report.results import Results, needs
 
 ASSUMED = {"all": "all constants", "frame": "frame length alone"}
@@ -83,12 +83,20 @@ def growth(results: Results) -> Figure:
             here = (violations["algorithm"] == algorithm) & (violations["budget"] == budget)
             _draw_violation(ax, violations[here], looks)
         _share_y(row[4:])
-        row[0].set_title(style.title(algorithm), loc="left")
-        row[4].set_ylabel("violation per episode")
-    at = [study.middle, study.middle, "the largest K with all budgets", *budgets]
-    for ax, place in zip(axes[0, 1:], at, strict=True):
-        ax.set_title(f"at {place}", fontsize="small", loc="right")
-    style.legend(figure, ncols=5)
+        for ax in forms.first(row):
+            ax.set_title(style.title(algorithm), loc="left")
+        for ax in forms.first(row[4:]):
+            ax.set_ylabel("violation per episode")
+    at = [study.middle, study.middle, study.middle, "the largest K with all budgets", *budgets]
+    for row in forms.first(axes):
+        for ax, place in zip(row, at, strict=True):
+            if forms.is_narrow() or ax is not row[0]:  # the title of an algorithm takes its line
+                ax.set_title(f"at {place}", fontsize="small", loc="right")
+    if forms.is_narrow():
+        for row in axes:
+            style.key(row[0])
+    else:
+        style.legend(figure, ncols=5)
     return figure
 
 

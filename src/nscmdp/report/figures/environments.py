@@ -12,7 +12,7 @@ from pandas.io.formats.style import Styler
 from nscmdp.analysis import description
 from nscmdp.drift import DriftingCMDP
 from nscmdp.environments import make
-from nscmdp.report import style
+from nscmdp.report import forms, style
 from nscmdp.report.results import Results, needs
 
 VARIATIONS = {"reward": "#56b4e9", "utility": "#e69f00", "transition": "#999999"}
@@ -27,13 +27,19 @@ def environments(results: Results) -> Figure:
     for (model, *panels), shown in zip(axes, results.shown, strict=True):
         env = make(**shown)
         _draw_model(model, env)
-        model.set_title("\n".join([env.name, *wrap(description.label(shown), 36)]), fontsize="small")
+        called = "\n".join([env.name, *wrap(description.label(shown), 36)])
+        model.set_title(called, fontsize="small")
+        if forms.is_narrow():
+            for ax in panels:
+                ax.set_title(called, loc="left")
         _draw_path(panels, env)
-    for ax, title in zip(axes[0][1:], TITLES, strict=True):
-        ax.set_title(title)
-        ax.legend(fontsize="x-small")
-    for ax in axes[-1][1:]:
-        ax.set_xlabel("k / K")
+    for row in forms.first(axes[:, 1:]):
+        for ax, title in zip(row, TITLES, strict=True):
+            ax.set_title(title)
+            style.key(ax, fontsize="x-small", loc="best")
+    for row in forms.last(axes[:, 1:]):
+        for ax in row:
+            ax.set_xlabel("k / K")
     return figure
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
 from nscmdp.analysis import tables
-from nscmdp.report import style
+from nscmdp.report import forms, style
 from nscmdp.report.results import Results, first_case, needs
 
 
@@ -27,9 +27,13 @@ def grid_world(results: Results) -> Figure:
             pair = (figure.add_subplot(grid[row, left]), figure.add_subplot(grid[row, left + 1]))
             _draw_training(pair, table[table["setting"] == setting], best, looks)
             for ax, title in zip(pair, ("(b) average reward", "(c) average cost"), strict=True):
-                ax.set_title(title if row == 1 else "")
-                ax.set_xlabel("episode (thousands)" if row == len(settings) else "")
-            pair[0].set_ylabel(f"{setting}\nreward per episode" if left == 0 else "reward per episode")
+                if forms.is_narrow():
+                    ax.set(title=f"{title}, {setting}", xlabel="episode (thousands)")
+                else:
+                    ax.set_title(title if row == 1 else "")
+                    ax.set_xlabel("episode (thousands)" if row == len(settings) else "")
+            if left == 0 and not forms.is_narrow():
+                pair[0].set_ylabel(f"{setting}\nreward per episode")
     style.legend(figure, ncols=max(2, columns + 1))
     return figure
 

@@ -9,6 +9,7 @@ import pandas as pd
 from IPython.display import Markdown
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from pandas.io.formats.style import Styler
@@ -18,7 +19,7 @@ from nscmdp.analysis.claims.simulation import CASE, FAILS, FORGIVING, HOLDS, MIX
 from nscmdp.analysis.claims.simulation.alternatives import KINDS
 from nscmdp.analysis.replication import CROSSED, Control
 from nscmdp.analysis.statistics import mean_interval
-from nscmdp.report import style
+from nscmdp.report import forms, style
 from nscmdp.report.figures.best_case import best_case as best_case
 from nscmdp.report.figures.best_case import best_case_answer as best_case_answer
 from nscmdp.report.figures.best_case import best_case_constants as best_case_constants
@@ -30,6 +31,7 @@ from nscmdp.study import layout
 COLOURS = {HOLDS: "#2f7fb8", MIXED: "#f4e3a3", FAILS: "#dd7f2b", VOID: "#e4e4e4"}
 WORDS = {HOLDS: "yes", MIXED: "mixed", FAILS: "no", VOID: "void"}
 WHOLES = {WHOLE: "all of it", FORGIVING: "all of it, dips forgiven"}
+ABREAST = 8  # choices of the tuning side by side in a narrow figure
 RESETS = {"full": "#2f7fb8", "bump": "#dd7f2b"}
 
 
@@ -47,6 +49,20 @@ def claims(results: Results) -> Figure:
     """Readings down, constants and parts across: colour is the verdict, a number the seeds that agree."""
     c20 = _c20(results)
     rows, says = replication.verdicts(c20), c20["parts"] | WHOLES
+    if forms.is_narrow():
+        settings = [str(setting) for setting in rows["setting"].unique()]
+        blocks = [(str(place), mine, settings) for place, mine in rows.groupby("place", sort=False)]
+        figure = _blocks(blocks, "setting", says)
+    else:
+        figure = _grid(rows, says)
+    counts = "/".join(f"{number:.0f}" for number in sorted(rows["seeds"].dropna().unique()))
+    notes = (f"number: seeds of {counts} that agree", "†: has not learnt", "‡: keeps the limit by not learning")
+    style.legend(figure, ncols=3, handlelength=1.2, handles=[*_keys(), *(Patch(alpha=0, label=note) for note in notes)])
+    return figure
+
+
+def _grid(rows: pd.DataFrame, says: dict[str, str]) -> Figure:
+    """Readings down, by map; constants and parts across."""
     down: dict[str, float] = {}
     ends: list[tuple[str, float, float]] = []
     for gaps, (_, mapped) in enumerate(rows.drop_duplicates("place").groupby("map", sort=False)):
@@ -68,12 +84,27 @@ def claims(results: Results) -> Figure:
     ax.set(xlim=(0, max(across.values()) + 1), ylim=(max(down.values()) + 1, 0))
     ax.tick_params(length=0, labelsize="small")
     ax.spines[:].set_visible(False)
-    counts = "/".join(f"{number:.0f}" for number in sorted(rows["seeds"].dropna().unique()))
-    notes = (f"number: seeds of {counts} that agree", "†: has not learnt", "‡: keeps the limit by not learning")
-    keys = [Patch(**_box(verdict), label=verdict) for verdict in COLOURS]
-    keys += [Patch(alpha=0, label=note) for note in notes]
-    figure.legend(handles=keys, loc="outside lower center", ncols=3, handlelength=1.2, fontsize="small")
     return figure
+
+
+def _blocks(blocks: list[tuple[str, pd.DataFrame, list[str]]], column: str, says: dict[str, str]) -> Figure:
+    """One below the other, each with a title, its rows and the values of a column across; parts down."""
+    size = (3.2 + 0.42 * max(len(across) for _, _, across in blocks), 0.8 + (0.3 * len(says) + 1.2) * len(blocks))
+    figure, axes = plt.subplots(len(blocks), 1, figsize=size, squeeze=False)
+    for ax, (title, rows, across) in zip(axes[:, 0], blocks, strict=True):
+        for row in rows[rows[column].isin(across)].to_dict("records"):
+            _draw_verdict(ax, across.index(row[column]), [*says].index(row["part"]), row)
+        ax.set_xticks(np.arange(len(across)) + 0.5, across, rotation=0 if forms.is_narrow() else 90)
+        ax.set_yticks(np.arange(len(says)) + 0.5, says.values())
+        ax.set(xlim=(0, len(across)), ylim=(len(says), 0))
+        ax.set_title(title)
+        ax.tick_params(length=0, labelsize="small")
+        ax.spines[:].set_visible(False)
+    return figure
+
+
+def _keys() -> list[Patch]:
+    return [Patch(**_box(verdict), label=verdict) for verdict in COLOURS]
 
 
 def _draw_verdict(ax: Axes, x: float, y: float, row: dict[str, Any]) -> None:
@@ -108,13 +139,13 @@ def thresholds(results: Results) -> Figure:
         for number, (part, mine) in enumerate(here.groupby("part", sort=False)):
             apart = 0.06 * (number - 3)  # lines of equal height stay visible
             ax.plot(mine["value"], mine["holds"] + apart, label=says[part], marker="o", markersize=3, **looks[part])
-        chosen = c20["thresholds"][names[j]]
-        ax.axvline(chosen["default"], color=style.LIMIT, linestyle="--", linewidth=0.9, label="default")
+        default = c20["thresholds"][names[j]]["default"]
+        ax.axvline(default, color=style.LIMIT, linestyle="--", linewidth=0.9, label="default")
         ax.set_ylim(-0.4, rows.loc[rows["map"] == maps[i], "of"].max() + 0.4)
         ax.yaxis.get_major_locator().set_params(integer=True)
-        if i == len(maps) - 1:
-            ax.set_xlabel(f"{names[j]}: {chosen['says']}", fontsize="small")
-    for ax, name in zip(axes[:, 0], maps, strict=True):
+    for ax, name in ((ax, name) for row in forms.last(axes) for ax, name in zip(row, names, strict=True)):
+        ax.set_xlabel(f"{name}:\n{c20['thresholds'][name]['says']}", fontsize="small")
+    for ax, name in ((ax, name) for column in forms.first(axes.T) for ax, name in zip(column, maps, strict=True)):
         ax.set_ylabel(f"{name}\ncells that hold")
     style.legend(figure, ncols=3)
     return figure
@@ -193,20 +224,16 @@ def alternatives(results: Results) -> Figure:
     """Of each map the parts down and the choices of the tuning across: colours and numbers as in the other grid."""
     c20 = _c20(results)
     rows, says = replication.alternatives(c20), c20["parts"] | WHOLES
-    across, places = list(rows["called"].unique()), rows.groupby([*CASE, "map"], sort=False)
-    size = (3.2 + 0.42 * len(across), 0.8 + (0.3 * len(says) + 1.2) * len(places))
-    figure, axes = plt.subplots(len(places), 1, figsize=size, squeeze=False)
-    for ax, ((_, reading, budget, K, name), mine) in zip(axes[:, 0], places, strict=True):
-        for row in mine.to_dict("records"):
-            _draw_verdict(ax, across.index(row["called"]), [*says].index(row["part"]), row)
-        ax.set_xticks(np.arange(len(across)) + 0.5, across, rotation=90)
-        ax.set_yticks(np.arange(len(says)) + 0.5, says.values())
-        ax.set(xlim=(0, len(across)), ylim=(len(says), 0))
-        ax.set_title(", ".join([name, *(text for text in (reading, budget) if text != "default"), f"K = {K:,}"]))
-        ax.tick_params(length=0, labelsize="small")
-        ax.spines[:].set_visible(False)
-    keys = [Patch(**_box(verdict), label=verdict) for verdict in COLOURS]
-    figure.legend(handles=keys, loc="outside lower center", ncols=4, handlelength=1.2, fontsize="small")
+    across, blocks = list(rows["called"].unique()), []
+    for (_, reading, budget, K, name), mine in rows.groupby([*CASE, "map"], sort=False):
+        title = ", ".join([name, *(text for text in (reading, budget) if text != "default"), f"K = {K:,}"])
+        if forms.is_narrow():
+            run = [called for called in across if called in {*mine["called"]}]
+            blocks += [(title, mine, [*some]) for some in np.array_split(run, -(-len(run) // ABREAST))]
+        else:
+            blocks.append((title, mine, across))
+    figure = _blocks(blocks, "called", says)
+    style.legend(figure, ncols=4, handlelength=1.2, handles=_keys())
     return figure
 
 
@@ -257,22 +284,24 @@ def causes(results: Results) -> Figure:
     parts = [part for part in parts if part[1]]
     heights = [height for _, _, height in parts]
     figure = plt.figure(figsize=(12, sum(heights)))
-    places = figure.subfigures(len(parts), 1, height_ratios=heights, squeeze=False)
-    for place, (draw, found, _) in zip(places[:, 0], parts, strict=True):
-        draw(place, found)
+    grid = figure.add_gridspec(len(parts), 1, height_ratios=heights)
+    for row, (draw, found, _) in enumerate(parts):
+        draw(figure, grid[row], found)
     return figure
 
 
-def _draw_crossed(place: Any, crossed: dict[str, tuple[Control, pd.DataFrame]]) -> None:
-    axes = place.subplots(len(crossed), 2, squeeze=False)
+def _draw_crossed(figure: Figure, place: SubplotSpec, crossed: dict[str, tuple[Control, pd.DataFrame]]) -> None:
+    grid = place.subgridspec(len(crossed), 2)
+    axes = [(figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1])) for row in range(len(crossed))]
     for (reward, cost), (name, (study, runs)) in zip(axes, crossed.items(), strict=True):
         _draw_crossing(reward, runs, "reward")
         _draw_crossing(cost, runs, "cost")
         reward.axhline(study.optimum, color=style.INK, linestyle=":")
         cost.axhline(study.limit, color=style.LIMIT, linestyle="--", linewidth=0.9)
-        reward.set_title(name, loc="left", pad=18, weight="bold")
+        for ax in forms.first(np.array([reward, cost])):
+            ax.set_title(name, loc="left", pad=18, weight="bold")
     keys = [Line2D([], [], color=colour, marker="o", label=f"reset: {name}") for name, colour in RESETS.items()]
-    place.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+    style.legend(figure, ncols=len(keys), handles=keys)
 
 
 def _draw_crossing(ax: Axes, crossed: pd.DataFrame, quantity: str) -> None:
@@ -292,8 +321,11 @@ def _draw_crossing(ax: Axes, crossed: pd.DataFrame, quantity: str) -> None:
     ax.set_ylabel(f"{quantity} per episode")
 
 
-def _draw_beside(place: Any, beside: dict[str, tuple[Control, pd.DataFrame]]) -> None:
-    reward, cost = place.subplots(1, 2, sharey=True)
+def _draw_beside(figure: Figure, place: SubplotSpec, beside: dict[str, tuple[Control, pd.DataFrame]]) -> None:
+    grid = place.subgridspec(1, 2)
+    reward = figure.add_subplot(grid[0])
+    cost = figure.add_subplot(grid[1], sharey=reward)
+    cost.tick_params(labelleft=False)
     for y, (study, runs) in enumerate(beside.values()):
         for ax, quantity, line in ((reward, "reward", study.optimum), (cost, "cost", study.limit)):
             mean, low, high = mean_interval(runs[quantity].to_numpy())
@@ -344,7 +376,8 @@ def sensitivity(results: Results) -> Figure:
     for (reward, cost, gap), (name, (study, times)) in zip(axes, sweeps.items(), strict=True):
         _draw_multiples(reward, times, "reward", looks)
         reward.axhline(study.optimum, color=style.INK, linestyle=":", linewidth=0.9, label="optimum")
-        reward.set_title(name)
+        for ax in forms.first(np.array([reward, cost])):
+            ax.set_title(name)
         _draw_multiples(cost, times, "cost", looks)
         cost.axhline(study.limit, color=style.LIMIT, linestyle="--", linewidth=0.9, label="limit")
         _draw_pair(gap, times, study.limit)

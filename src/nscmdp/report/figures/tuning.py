@@ -48,13 +48,13 @@ def efforts(results: Results) -> Figure:
         top = 1.08 * mine["loss"].max()
         ax.set(xscale="log", ylim=(0, top), xlabel="candidates tried", ylabel="loss per episode")
         ax.set_title(title, fontsize="small")
-        style.plain_ticks(ax, sorted(mine["tried"].unique()))
+        style.plain_ticks(ax, sorted(mine["tried"].unique()), apart=1.6)
     fills = {"feasible": style.INK, "infeasible": "white"}
     keys = [
         Line2D([], [], linestyle="", marker="o", color=style.INK, markerfacecolor=fill, label=label)
         for label, fill in fills.items()
     ]
-    figure.legend(handles=keys, loc="outside lower center", ncols=2)
+    style.legend(figure, ncols=2, handles=keys)
     return figure
 
 

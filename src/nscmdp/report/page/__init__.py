@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nscmdp.report.page import curves, numbers, render, verdicts
+from nscmdp.report.page import curves, learning, ledgers, numbers, provenance, render, verdicts
 from nscmdp.study import catalogue, layout
 from nscmdp.study.plan import Plan
 
@@ -19,18 +19,20 @@ TITLE = "Non-stationary CMDPs: a replication"
 SECTIONS: dict[str, tuple[str, ModuleType]] = {
     "verdicts": ("Does it replicate?", verdicts),
     "curves": ("Learning curves", curves),
+    "learning": ("Watch it learn", learning),
 }
-DATA = {"curves": curves}  # the sections that load data
+DATA = {"curves": curves, "learning": learning}  # the sections that load data
 FIGURES = {  # sections that show figures, with what numbers.py puts beside them
     "simulation": ("The paper's simulation", ("grid_world", "claims", "thresholds")),
     "best_case": ("The best case for the paper", ("best_case",)),
     "tuning": ("How the constants were chosen", ("efforts", "fronts", "alternatives")),
     "why": ("Why", ("causes", "sensitivity")),
     "theory": ("The paper's theory", ("looseness",)),
-    "growth": ("Growth", ("growth", "assumed_budget", "arms")),
+    "growth": ("The comparison table, and growth", ("growth", "assumed_budget", "arms")),
     "linear": ("Linear CMDPs", ("linear", "linear_arms")),
     "environments": ("Environments", ("environments",)),
 }
+CLOSING: dict[str, tuple[str, ModuleType]] = {"provenance": ("How it was run", provenance)}
 PAGES = {layout.PAGE: "The replication", layout.CLAIMS_PAGE: "Claims", layout.DEVIATIONS_PAGE: "Deviations"}
 
 
@@ -39,11 +41,11 @@ def write(plan: Plan, folder: Path) -> None:
     render.assets(folder)
     for name, (section, experiment) in plan.scripts.items():
         render.script(folder / layout.script(name), name, DATA[section].data(plan, folder, experiment))
-    made = {name: section.context(plan, folder) for name, (_, section) in SECTIONS.items()}
+    made = {name: section.context(plan, folder) for name, (_, section) in {**SECTIONS, **CLOSING}.items()}
     drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
     figures = {name: [_figure(one) for one in names if one in drawn] for name, (_, names) in FIGURES.items()}
     beside = numbers.context(plan, folder)
-    titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES}.items()}
+    titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES, **CLOSING}.items()}
     there = [name for name in titles if made.get(name) or figures.get(name) or beside.get(name)]
     render.page(
         folder / layout.PAGE,
@@ -53,11 +55,11 @@ def write(plan: Plan, folder: Path) -> None:
         paper=PAPER,
         sections=[(name, titles[name], figures[name], beside.get(name)) for name in there if name in FIGURES],
     )
-    ledgers = {layout.DEVIATIONS_PAGE: layout.DEVIATIONS, layout.CLAIMS_PAGE: layout.CLAIMS_TEXT}
-    for name, text in ledgers.items():
-        if name in plan.pages:
-            body = (folder / text).read_text(encoding="utf-8")
-            render.page(folder / name, "ledger.html.j2", **_frame(plan, name, []), body=_from_markdown(body))
+    for name, ledger in ledgers.context(plan, folder).items():
+        if ledger:
+            contents = [(group["id"], group["title"]) for group in ledger["groups"]]
+            file = f"{name}.html"
+            render.page(folder / file, f"{file}.j2", **_frame(plan, file, contents), **{name: ledger})
 
 
 def _frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, Any]:
@@ -77,9 +79,3 @@ def _frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, 
 def _figure(name: str) -> dict[str, str]:
     notebook, figure = catalogue.find(name)
     return {"name": name, "caption": figure.caption, "notebook": notebook}
-
-
-def _from_markdown(text: str) -> str:
-    from nbconvert.filters import markdown2html
-
-    return markdown2html(text)

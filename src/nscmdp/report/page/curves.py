@@ -160,7 +160,7 @@ class _Blocks:
 
 def _duals(curves: pd.DataFrame, blocks: int) -> Array:
     """(seeds, blocks): at the end of the window that ends a block."""
-    wide = curves.pivot(index="seed", columns="window", values="dual").to_numpy()
+    wide = curves.pivot(index="seed", columns="episode", values="dual").to_numpy()
     return wide[:, np.arange(1, blocks + 1) * wide.shape[1] // blocks - 1] if wide.shape[1] >= blocks else wide
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from nscmdp.analysis import comparison, tables
 from nscmdp.analysis.claims.simulation.alternatives import KINDS
 from nscmdp.report.page import render
+from nscmdp.report.page.curves import CONSTANTS
 from nscmdp.report.style import title
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
@@ -50,8 +51,8 @@ def _reached(numbers: dict[str, Any]) -> dict[str, Any]:
         {
             "map": lambda row: row["map"],
             "#K": lambda row: f"{row['episodes']:,}",
-            "constants": lambda row: row["setting"],
-            "#reached": lambda row: f"{row['lam']:.0%}",
+            "constants": lambda row: CONSTANTS.get(row["setting"], row["setting"]),
+            "#reached": lambda row: render.number(row["lam"], ".0%"),
             "#cost": lambda row: f"{row['cost']:.2f}",
             "#limit": lambda row: f"{row['limit']:g}",
             "": lambda row: "feasible only by not learning" if row["kept_without_learning"] else "",

@@ -17,12 +17,14 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from nscmdp.report.page import mathfont
 from nscmdp.runs import files
 from nscmdp.study import layout
 
 HERE = Path(__file__).parent
 TEMPLATES, STATIC = HERE / "templates", HERE / "static"
 BOKEH = "server/static/js"  # where Bokeh keeps the scripts that it ships
+MADE = {"math.css": mathfont.css}  # assets that are in no file
 
 
 @cache
@@ -51,11 +53,17 @@ def script(file: Path, name: str, data: Any) -> None:
 
 
 def assets(folder: Path) -> None:
-    """Styles and scripts, ours and Bokeh's."""
+    """Styles and scripts: ours, Bokeh's, and the font of equations."""
     for name in layout.ASSETS:
-        own = STATIC / name
-        source = own if own.is_file() else package_files("bokeh").joinpath(BOKEH, name)
-        files.write_text(folder / layout.asset(name), source.read_text(encoding="utf-8"))
+        files.write_text(folder / layout.asset(name), _asset(name))
+
+
+def _asset(name: str) -> str:
+    if name in MADE:
+        return MADE[name]()
+    own = STATIC / name
+    source = own if own.is_file() else package_files("bokeh").joinpath(BOKEH, name)
+    return source.read_text(encoding="utf-8")
 
 
 def number(value: Any, form: str = ".2f") -> str:

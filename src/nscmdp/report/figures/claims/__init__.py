@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from pandas.io.formats.style import Styler
 
-from nscmdp.report import style
+from nscmdp.report import forms, style
 from nscmdp.report.figures.claims.arithmetic import claims_arithmetic as claims_arithmetic
 from nscmdp.report.figures.claims.bandit import claims_bandit as claims_bandit
 from nscmdp.report.figures.claims.data import COLOURS, claims, findings
@@ -72,7 +72,7 @@ def looseness(results: Results) -> Figure:
             for step in finding["inequalities"]
         ]
     )
-    figure, ax = plt.subplots(figsize=(9.5, 0.3 * max(len(steps), 4) + 1.2))
+    figure, ax = plt.subplots(figsize=(9.5, (0.9 if forms.is_narrow() else 0.3) * max(len(steps), 4) + 1.2))
     if steps.empty:
         style.say(ax, "No inequality was measured.")
         return figure
@@ -80,9 +80,14 @@ def looseness(results: Results) -> Figure:
     steps = steps.astype({"looseness": float}).sort_values("looseness", na_position="last", ignore_index=True)
     widest = max(1.0, 1.3 * steps["looseness"].max(skipna=True)) if steps["looseness"].notna().any() else 1.0
     for place, step in enumerate(steps.itertuples()):
-        _bar(ax, place, step, colours[step.group], widest)
-    labels = [textwrap.fill(f"{one.claim}  {one.says}", WIDTH) for one in steps.itertuples()]
-    ax.set_yticks(range(len(steps)), labels, fontsize="x-small")
+        _bar(ax, place - 0.3 * forms.is_narrow(), step, colours[step.group], widest)  # its label beside it, or above
+    labels = [f"{one.claim}  {one.says}" for one in steps.itertuples()]
+    if forms.is_narrow():
+        ax.set_yticks([])
+        for place, label in enumerate(labels):
+            ax.annotate(label, (0, place - 0.1), (4, 0), textcoords="offset points", va="bottom")
+    else:
+        ax.set_yticks(range(len(steps)), [textwrap.fill(label, WIDTH) for label in labels], fontsize="x-small")
     ax.axvline(0, color=style.LIMIT, linewidth=0.9)
     ax.set_xscale("symlog", linthresh=1)
     style.plain_ticks(ax, [at for at in (0, 0.5, 1, 2, 5, 10, 20, 50) if at <= widest])
@@ -90,17 +95,21 @@ def looseness(results: Results) -> Figure:
         xlabel="orders of magnitude between allowed and needed (linear up to 1, then logarithmic)",
         ylim=(-0.6, len(steps) - 0.4),
     )
-    ax.set_xlim(right=3.5 * widest)
+    ax.set_xlim(right=(400 if forms.is_narrow() else 15) * widest)  # the text beside a bar
     handles = [Patch(color=colour, label=group.replace("_", " ")) for group, colour in colours.items()]
-    ax.legend(handles=handles, title="checks of", loc="lower right")
-    return style.steady(figure)
+    if forms.is_narrow():  # a long list: its key comes first
+        style.legend(figure, ncols=2, handles=handles, title="checks of")
+    else:
+        style.key(ax, handles=handles, title="checks of", loc="lower right", fontsize=None)
+    return figure
 
 
-def _bar(ax: Axes, place: int, step: Any, colour: str, widest: float) -> None:
+def _bar(ax: Axes, place: float, step: Any, colour: str, widest: float) -> None:
     """As long as a step is loose; hollow, and to the end, where nothing at all was needed."""
     bounded = pd.notna(step.looseness)
     length = step.looseness if bounded else widest
-    ax.barh(place, length, height=0.7, facecolor=colour if bounded else "none", edgecolor=colour)
+    height = 0.36 if forms.is_narrow() else 0.7
+    ax.barh(place, length, height=height, facecolor=colour if bounded else "none", edgecolor=colour)
     said = f"{_short(step.claimed)} allowed, {_short(step.measured)} needed" if bounded else "nothing was needed"
     ax.annotate(
         said, (max(length, 0), place), (4, 0), textcoords="offset points", va="center", fontsize="x-small"

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from nscmdp.analysis.claims.arithmetic import CLAIMED as DEGREES
 from nscmdp.analysis.claims.arithmetic import MENU, degree
-from nscmdp.report import style
+from nscmdp.report import forms, style
 from nscmdp.report.figures.claims.data import Panel, board
 from nscmdp.report.figures.claims.lines import AGAINST, CLAIMED, powers_of_ten, where
 from nscmdp.report.results import Results
@@ -46,7 +46,7 @@ def memory(ax: Axes, mine: pd.DataFrame) -> None:
     ax.set(xscale="log", yscale="log", xlabel="states $S$ ($A = 3$, $H = 4$)", ylabel="bytes kept")
     ax.set_ylim(top=30 * along["bytes"].max())
     style.plain_ticks(ax, sorted(along["S"].unique()))
-    ax.legend(fontsize="small", loc="upper left")
+    style.key(ax, loc="upper left")
 
 
 def orders(ax: Axes, mine: pd.DataFrame) -> None:
@@ -66,7 +66,7 @@ def orders(ax: Axes, mine: pd.DataFrame) -> None:
     ax.set_ylim(bottom=1.8 * ax.get_ylim()[0], top=1.7 * ax.get_ylim()[1])
     powers_of_ten(ax.xaxis)
     powers_of_ten(ax.yaxis)
-    ax.legend(fontsize="small", loc="lower left")
+    style.key(ax, loc="lower left")
 
 
 def improvements(ax: Axes, mine: pd.DataFrame) -> None:
@@ -89,14 +89,15 @@ def improvements(ax: Axes, mine: pd.DataFrame) -> None:
     ax.axvline(0, color=style.LIMIT, linewidth=0.9)
     ax.set_yticks(places, [TABULAR.get(size, f"${size}$") for size in mine["size"]])
     ax.set(
-        xlabel="power by which Algorithm 3's order is below the tabular row", xlim=(min(powers.min(), 0) - 0.25, 0.75)
+        xlabel="power by which Algorithm 3's order is below the tabular row",
+        xlim=(min(powers.min(), 0) - (0.45 if forms.is_narrow() else 0.25), 0.75),  # the number beside a bar
     )
     ax.invert_yaxis()
     keys = [
         Line2D([], [], linestyle="", marker="D", color=style.INK, fillstyle="none", label="said: by $H^{1/4}$"),
         Line2D([], [], linestyle="", marker=r"$\rightarrow$", color=style.INK, markersize=11, label="said: improved"),
     ]
-    ax.legend(handles=keys, fontsize="small", loc="lower right")
+    style.key(ax, handles=keys, loc="lower right")
 
 
 def crossing(ax: Axes, mine: pd.DataFrame) -> None:
@@ -116,7 +117,7 @@ def crossing(ax: Axes, mine: pd.DataFrame) -> None:
         axis.set_major_locator(MaxNLocator(5, integer=True))
     powers_of_ten(ax.xaxis)
     powers_of_ten(ax.yaxis)
-    ax.legend(fontsize="small", loc="upper right")
+    style.key(ax, loc="upper right")
 
 
 PANELS = {

@@ -44,7 +44,7 @@ def lost(quantity: str) -> Draw:
         if quantity == "reward":
             keys, labels = ax.get_legend_handles_labels()
             keys.append(Line2D([], [], linestyle="", marker="o", color=style.INK, fillstyle="none", markersize=8))
-            ax.legend(keys, [*labels, r"with the printed $\gamma_0$"], fontsize="small", loc="upper right")
+            style.key(ax, handles=keys, labels=[*labels, r"with the printed $\gamma_0$"], loc="upper right")
 
     return draw
 
@@ -71,7 +71,7 @@ def exceeds(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
         Line2D([], [], color=style.INK, linewidth=2, dashes=style.DASHES[2], label="utility, Algorithm 2"),
         Line2D([], [], color=style.INK, linewidth=1, label="Algorithm 4"),
     ]
-    ax.legend(handles=keys, fontsize="small", loc="upper left")
+    style.key(ax, handles=keys, loc="upper left")
 
 
 def shares(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
@@ -91,7 +91,7 @@ def shares(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
         xlim=(min(mine["share"].min(), 0) - 0.08, max(1.12, 1.05 * mine["share"].max())),
     )
     ax.invert_yaxis()
-    ax.legend(fontsize="small", loc="upper left")
+    style.key(ax, loc="upper left")
 
 
 SIMULATED, CLOSED = where("how", "simulated"), where("how", "closed form")

@@ -65,7 +65,7 @@ def board(results: Results, group: str, panels: dict[str, Panel], columns: int =
             style.say(ax, "Nothing was measured.")
         else:
             panel.draw(ax, behind)
-    return style.steady(figure)
+    return figure
 
 
 def entitle(ax: Axes, claim: str, finding: dict[str, Any], says: str) -> None:
@@ -101,4 +101,4 @@ def tens(number: float) -> str:
 
 def key(ax: Axes, **place: Any) -> None:
     """A legend inside the panel, framed so that its marks are not taken for data."""
-    ax.legend(**{"fontsize": "small", "frameon": True, "framealpha": 0.9, "edgecolor": "#cccccc", **place})
+    style.key(ax, frameon=True, framealpha=0.9, edgecolor="#cccccc", **place)

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from nscmdp.analysis.claims.linear_lemmas import ROUNDING, clipped_from_above_alone
 from nscmdp.analysis.claims.linear_theorems import LONGEST
-from nscmdp.report import style
+from nscmdp.report import forms, style
 from nscmdp.report.figures.claims.data import Panel, board, part
 from nscmdp.report.figures.claims.lines import AGAINST, CLAIMED, powers_of_ten, where
 from nscmdp.report.results import Results
@@ -65,7 +65,7 @@ def by_bonus(ax: Axes, mine: pd.DataFrame) -> list[str]:
         places = one["bonus"].map(bonuses.index) + 0.18 * (number - 1)
         looks: dict[str, Any] = {"color": f"C{1 + number}", "label": f"$H = {H:.0f}$, $d = {d:.0f}$"}
         ax.plot(one["share"], places, MARKS[number % 5], **looks)
-    ax.legend(fontsize="small", loc="upper right")
+    style.key(ax, loc="upper right")
     return [rf"bonus $\times$ {bonus:g}" for bonus in bonuses]
 
 
@@ -84,7 +84,7 @@ def potential(ax: Axes, mine: pd.DataFrame) -> None:
     allowed(ax, mine["share"].max())
     names = [rf"$\lambda = {ridge:g}$" + (" (not covered)" if ridge < 1 else "") for ridge in ridges]
     rungs(ax, names)
-    ax.legend(fontsize="small", loc="upper right")
+    style.key(ax, loc="upper right")
 
 
 def estimates(ax: Axes, mine: pd.DataFrame) -> None:
@@ -96,7 +96,7 @@ def estimates(ax: Axes, mine: pd.DataFrame) -> None:
         ax.plot([row[name] for name in parts], places, MARKS[number % 5], color=f"C{1 + number}", label=label)
     allowed(ax, mine["share"].max())
     rungs(ax, list(parts.values()))
-    ax.legend(fontsize="small", loc="upper right")
+    style.key(ax, loc="upper right")
 
 
 def copied(ax: Axes, mine: pd.DataFrame) -> None:
@@ -109,7 +109,7 @@ def copied(ax: Axes, mine: pd.DataFrame) -> None:
     ax.set_yticks(places, names.str.replace(r"^C,", "$C$,", regex=True), fontsize="small")
     most = max(shown["violation"].max(), shown["claimed"].max())
     ax.set(xlabel="sum of violations", xlim=(-0.08 * most, 1.15 * most), ylim=(len(shown) + 0.4, -0.5))
-    ax.legend(fontsize="small", loc="lower right", ncols=2)
+    style.key(ax, loc="lower right", ncols=2)
 
 
 def replaced(ax: Axes, mine: pd.DataFrame) -> None:
@@ -157,11 +157,12 @@ def contradiction(ax: Axes, mine: pd.DataFrame) -> None:
         said += f"\nat $B = K^{{-4}}$: $R = K^{{{claimed}}}$ claimed, any learner loses {small['regret']:g}"
     ax.annotate(said, (0.02, 0.04), xycoords="axes fraction", fontsize="small")
     low, high = min(bound.min(), least), bound.max()
-    ax.set(xlabel="$K$", ylabel="$R(K)/K$", ylim=(low - 0.3 * (high - low), high + 0.4 * (high - low)))
+    below = 0.45 + 0.2 * said.count("\n") if forms.is_narrow() else 0.3  # room for what is said
+    ax.set(xlabel="$K$", ylabel="$R(K)/K$", ylim=(low - below * (high - low), high + 0.4 * (high - low)))
     ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     powers_of_ten(ax.xaxis)
     powers_of_ten(ax.yaxis)
-    ax.legend(fontsize="small", loc="upper right")
+    style.key(ax, loc="upper right")
 
 
 def violated(ax: Axes, mine: pd.DataFrame) -> None:
@@ -194,8 +195,6 @@ def promise(exponent: Fraction) -> Any:
         first = start["log10_K"].iloc[0]
         ax.plot([first, 1.5 * first], 2 * [float(exponent)], color=CLAIMED, linewidth=2.5)
         ax.axvspan(first, 1.5 * first, color=CLAIMED, alpha=0.15, linewidth=0)
-        said = f"claimed: {exponent}\nfrom $10^{{{first:.1f}}}$ on"
-        ax.annotate(said, (first, float(exponent)), (5, -5), textcoords="offset points", va="top", fontsize="small")
         run = np.log10(seen["largest_K"].max() if len(seen) else LONGEST)
         ax.axvline(run, color=style.LIMIT, linestyle="--", linewidth=1.1)
         said = f"largest $K$ {'run' if len(seen) else 'of the study'}: $10^{{{run:.1f}}}$"
@@ -212,11 +211,16 @@ def promise(exponent: Fraction) -> Any:
             ax.plot(place, row["gap_slope_K"], MARKS[number % 5], color=colour, label=name)
         ax.set(xlabel="$K$", ylabel="exponent of $K$ in the gap", xlim=(0, 1.5 * first))
         if len(seen):
-            ax.legend(fontsize="small", loc="upper center", title="measured", title_fontsize="small")
+            style.key(ax, loc="upper center", title="measured", title_fontsize="small")
         else:
             ax.set_ylim(float(exponent) - 0.3, 1.1)
             ax.annotate("nothing was measured", (run, 0.8), (5, 0), xycoords=("data", "axes fraction"),
                         textcoords="offset points", fontsize="small")  # fmt: skip
+        said = f"claimed: {exponent}\nfrom $10^{{{first:.1f}}}$ on"
+        offset, side = (-5, "top") if exponent > sum(ax.get_ylim()) / 2 else (5, "bottom")  # where there is room
+        ax.annotate(
+            said, (first, float(exponent)), (5, offset), textcoords="offset points", va=side, fontsize="small"
+        )  # fmt: skip
         ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         powers_of_ten(ax.xaxis)
 

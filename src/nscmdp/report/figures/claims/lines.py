@@ -52,7 +52,7 @@ def lines(results: Results, group: str, wanted: tuple[Line, ...], width: float =
             else:
                 picture.draw(ax, mine, finding)
         entitle(axes[0], line.claim, finding, line.says)
-    return style.steady(figure)
+    return figure
 
 
 def of_part(name: str) -> Pick:

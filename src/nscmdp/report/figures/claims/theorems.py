@@ -72,7 +72,7 @@ def violation(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
     keys = [*ax.get_legend_handles_labels()[0]]
     for label, fill in (("simulated", "full"), ("closed form", "none")):
         keys.append(Line2D([], [], linestyle="", marker="o", color=style.INK, fillstyle=fill, label=label))  # type: ignore[arg-type]
-    ax.legend(handles=keys, fontsize="small", loc="upper left", ncols=2)
+    style.key(ax, handles=keys, loc="upper left", ncols=2)
 
 
 def budgets(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
@@ -101,7 +101,7 @@ def frames(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
     ax.set(xlabel="$K$, with $B = K^{-0.3}$", ylabel="violation $V(K)/K^{0.9}$", xlim=(0, end))
     ax.set_ylim(-0.35, 1.75 * max(mine["violation"].max(), 0.5))
     powers_of_ten(ax.xaxis)
-    ax.legend(fontsize="small", loc="upper right")
+    style.key(ax, loc="upper right")
 
 
 def regret(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
@@ -123,7 +123,7 @@ def regret(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(5))
     powers_of_ten(ax.xaxis)
     powers_of_ten(ax.yaxis)
-    ax.legend(fontsize="small", loc="upper right")
+    style.key(ax, loc="upper right")
 
 
 # ------------------------------------------------------------------------------------------ the corrected statements
@@ -148,7 +148,7 @@ def factors(ax: Axes, mine: pd.DataFrame, finding: Finding) -> None:
     ax.set_yticks(places, wide.index, fontsize="small")
     ax.set(xlabel="powers of ten of $K$, by factor of the condition", xlim=(1.1 * below.min() - 1, 1.6 * above.max()))
     ax.set_ylim(len(wide) + 0.6, -0.6)
-    ax.legend(fontsize="small", loc="lower right", handlelength=1.2, labelspacing=0.25)
+    style.key(ax, loc="lower right", handlelength=1.2, labelspacing=0.25)
 
 
 def terms(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
@@ -169,7 +169,7 @@ def terms(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
     ax.set(xlim=(LOWEST - 2, 26), xlabel=f"multiple of $HK$ (triangles: below $10^{{{LOWEST}}}$)")
     ax.invert_yaxis()
     powers_of_ten(ax.xaxis, (-30, -20, -10, 0, 10))
-    ax.legend(fontsize="small", loc="lower right")
+    style.key(ax, loc="lower right")
 
 
 def exponents(claimed: Fraction) -> Any:
@@ -216,7 +216,7 @@ def balance(ax: Axes, mine: pd.DataFrame, finding: Finding) -> None:
         xlim=(0, 1),
         ylim=(0.8, 1.2),
     )
-    ax.legend(fontsize="small", loc="upper left")
+    style.key(ax, loc="upper left")
 
 
 # ------------------------------------------------------------------------------------ the assumption on local budgets
@@ -243,7 +243,7 @@ def unevenness(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
     )
     ax.invert_yaxis()
     keys = [Patch(color=CLAIMED, alpha=0.25, label=r"a $\tilde b$ exists")]
-    ax.legend(handles=keys, fontsize="small", loc="lower right")
+    style.key(ax, handles=keys, loc="lower right")
 
 
 def local(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
@@ -267,7 +267,7 @@ def local(ax: Axes, mine: pd.DataFrame, _: Finding) -> None:
         xlabel="share of the run",
         ylabel="$B^{(T)}$ over the even share",
     )
-    ax.legend(fontsize="small", loc="upper left")
+    style.key(ax, loc="upper left")
 
 
 NO_GROWTH = "No growth experiment\nin this configuration."

@@ -105,8 +105,8 @@ function reveal() {
 }
 addEventListener("hashchange", reveal);
 addEventListener("DOMContentLoaded", () => {
-  const narrow = matchMedia("(max-width: 70rem)");
-  for (const contents of document.querySelectorAll(".contents details")) contents.open = !narrow.matches;
+  const wide = matchMedia("(min-width: 70rem)");
+  for (const contents of document.querySelectorAll(".contents details")) contents.open = wide.matches;
   reveal();
 });
 let opened = [];

@@ -96,6 +96,7 @@ function figure(data, measure) {
     x_range: new Bokeh.Range1d({ start: 0, end: data.episodes }), min_border_right: 12,
   });
   plot.toolbar.logo = null;
+  plot.toolbar.active_drag = null;  // else a finger could not scroll past it
   const axes = [[plot.xaxes[0], "episode"], [plot.yaxes[0], LABELS[measure]]];
   for (const [axis, label] of axes) {
     Object.assign(axis, {
@@ -154,8 +155,9 @@ async function chart(place, data, measure, shown, draw, restarts) {
     const guide = plot.line({ field: "x" }, { field: first }, { source: all, line_alpha: 0 });
     plot.add_tools(new Bokeh.HoverTool({ renderers: [guide], mode: "vline", line_policy: "nearest", tooltips }));
   }
-  place.replaceChildren();
-  await Bokeh.Plotting.show(plot, place);
+  const fresh = element("div");  // of two charts that are drawn at once, the later one stays
+  place.replaceChildren(fresh);
+  await Bokeh.Plotting.show(plot, fresh);
 }
 
 function key(place, shown, { best, level }) {
@@ -234,13 +236,17 @@ function section() {
     });
   }
 
+  let turn = 0;
   async function show() {
+    const mine = turn += 1;
     const { experiment, number } = cases[fields.reading.value], measure = fields.measure.value;
     const data = (await load("curves_" + experiment))[number];
+    if (mine !== turn) return;  // something else has been chosen meanwhile
     const chosen = data.learners.filter((one) => ticked("learners").includes(one.algorithm) && ticked("constants").includes(one.setting));
     const shown = series(data, chosen, measure, names, order);
     const place = document.getElementById("curves-chart");
     await chart(place, data, measure, shown, fields.draw.value, fields.restarts.checked);
+    if (mine !== turn) return;
     place.setAttribute("aria-label", `${LABELS[measure]} against episodes: ${shown.map((one) => one.label).join("; ") || "no learner chosen"}. The values stand in the table below.`);
     key(document.getElementById("curves-key"), shown, references(data, measure));
     document.getElementById("curves-table").replaceChildren(values(data, measure, shown));
