@@ -6,7 +6,8 @@ IN_VENV := PATH="$(SEARCH)"
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SLURM := slurmctld slurmd slurm-client munge
 CHROMIUM := chromium fonts-dejavu-core
-LOCK := uv pip compile --universal --generate-hashes --python-version 3.11 --no-header --no-annotate --quiet
+LOCK := $(IN_VENV) uv pip compile --universal --generate-hashes --python-version 3.11 --no-header --no-annotate --quiet
+INSTALL := .venv/bin/uv pip install --python .venv --quiet
 SNAKEMAKE := $(IN_VENV) snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := reproduce
@@ -26,11 +27,13 @@ setup: .venv/.complete  ## a virtual environment from the hash-locked requiremen
 		|| { echo "Python 3.11, 3.12 or 3.13 is needed: make PYTHON=python3.12"; exit 1; }
 	rm -rf .venv
 	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --require-hashes -r requirements.lock
-	.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	awk '/^[^ ]/ { wanted = /^uv==/ } wanted' requirements.lock > .venv/uv.lock
+	.venv/bin/python -m pip install --quiet --require-hashes -r .venv/uv.lock
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-lock:  ## pin again after a change in pyproject.toml (needs uv)
+lock:  ## pin again after a change in pyproject.toml
 	$(LOCK) --extra dev pyproject.toml -o requirements.lock
 	$(LOCK) --group page --constraint requirements.lock -o tests/page/requirements.lock
 	$(PYTHON) workflow/scripts/conda_environment.py
@@ -49,7 +52,7 @@ test-page: setup .venv/.page  ## the page in Chromium; RESULTS=results: that of 
 	$(IN_VENV) python -m pytest tests/page $(if $(RESULTS),--results $(RESULTS)) $(if $(SCREENSHOTS),--screenshots $(SCREENSHOTS)) $(ARGS)
 
 .venv/.page: .venv/.complete tests/page/requirements.lock
-	.venv/bin/python -m pip install --quiet --require-hashes -r tests/page/requirements.lock
+	$(INSTALL) --require-hashes -r tests/page/requirements.lock
 	@touch $@
 
 test-slurm: setup  ## on a real Slurm of two nodes on this machine: Debian or Ubuntu, as root or with sudo

@@ -20,6 +20,7 @@ except Unacceptable as error:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/recovery.smk"
 include: "workflow/rules/progress.smk"
+include: "workflow/rules/kernels.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/best_case.smk"
@@ -28,8 +29,6 @@ include: "workflow/rules/report.smk"
 
 onstart:
     begin()
-    # Kernels are compiled once, before the fan-out: simultaneous cold starts would each compile them.
-    shell("nscmdp {PLUGINS:q} job compile {plan.algorithms:q}")
     watch()
 
 

@@ -6,6 +6,7 @@ Writes into results/benchmarks/:
                      of the medians, and the interquartile range of that ratio over the repeats; below 1, ours is faster
     pipeline.csv     what has no opponent: start of a worker, its memory, Snakemake's share, inductions a checkpoint
     scaling.csv      the cost of a step against S, A, H, K and frames, that of a run against their number
+    profile.csv      with --whole: where the CPU time of all of config.yaml goes, by job and inside the simulations
     misses.csv       cache misses against S, where valgrind is at hand
     scaling.svg      the last two drawn (and .png)
     machine.json     where all this was measured
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from benchmarks import cases, evaluation, loops, machine, misses, pipeline, planning, scaling
+from benchmarks import cases, evaluation, loops, machine, misses, pipeline, planning, profile, scaling
 from benchmarks.c_loop import InC, NoCompiler
 from benchmarks.pipeline import Figure
 from benchmarks.python_loop import InPython, beside_a_loop_of_ones_own
@@ -55,15 +56,13 @@ def comparisons(quick: bool) -> Iterator[Comparison]:
             yield planning.beside_highs(world, 3)
 
 
-def surroundings(quick: bool, whole: bool) -> Iterator[Figure]:
+def surroundings(quick: bool) -> Iterator[Figure]:
     yield from pipeline.starts(1 if quick else 3, cold=not quick)
     yield from pipeline.memory(10_000 if quick else 100_000)
     yield from pipeline.graphs((1_000,) if quick else (1_000, 10_000))
     if not quick:
         yield from pipeline.whole_run("tiny preset", pipeline.settings("workflow/presets/tiny.yaml"), 1)
         yield from pipeline.batches(60, 4, os.cpu_count() or 1)
-    if whole:
-        yield from pipeline.whole_run("all of config.yaml", pipeline.settings("config.yaml"), os.cpu_count() or 1)
     for case in cases.DRAWING:
         yield Figure(f"random numbers, {case.name}", loops.drawing(case, 3), "of a run without evaluation")
     for world in (cases.SMALL,) if quick else cases.OPTIMA:
@@ -120,7 +119,9 @@ def main() -> int:
     (options.into / "machine.json").write_text(text + "\n")
     print(text)
     kept(comparisons(options.quick), options.into / "summary.csv")
-    kept(surroundings(options.quick, options.whole), options.into / "pipeline.csv")
+    kept(surroundings(options.quick), options.into / "pipeline.csv")
+    if options.whole:
+        kept(profile.parts(pipeline.settings("config.yaml"), os.cpu_count() or 1), options.into / "profile.csv")
     curves(options.quick, options.into)
     print(f"Written to {options.into}")
     return 0

@@ -128,7 +128,7 @@ def graphs(simulations: tuple[int, ...]) -> Iterator[Figure]:
         yield Figure(f"snakemake -n, {number:,} simulations", taken, "s")
 
 
-def snakemake(folder: Path, config: dict[str, Any], *options: str) -> float:
+def snakemake(folder: Path, config: dict[str, Any], *options: str, **variables: str) -> float:
     """Wall seconds of Snakemake with a configuration of its own, results in ``folder``; its jobs are noted there."""
     file = folder / "config.json"
     file.write_text(json.dumps({**config, "results": str(folder / "results")}))
@@ -139,7 +139,7 @@ def snakemake(folder: Path, config: dict[str, Any], *options: str) -> float:
     watching.chmod(0o755)
     command = (sys.executable, "-m", "snakemake", "--scheduler", "greedy", "--quiet", "all", "--configfile", str(file))
     path = os.pathsep.join([str(watching.parent), str(here), os.environ["PATH"]])  # its rules call nscmdp
-    return run(*command, *options, PATH=path)[0]
+    return run(*command, *options, PATH=path, **variables)[0]
 
 
 def noted(folder: Path) -> dict[str, tuple[int, float, float]]:

@@ -17,6 +17,7 @@ import time
 
 import numba
 import pytest
+import yaml
 
 from nscmdp.analysis import tables
 from nscmdp.kernels import jit
@@ -116,6 +117,25 @@ def test_what_is_damaged_missing_or_left_over_is_mended_by_the_same_command(undi
     assert f"{left.relative_to(folder)} was left over" in text
     assert hashes(folder / HOSTILE) == before
     assert files.temporaries(folder) == []
+
+
+def test_more_seeds_run_no_old_seed_again_where_kernels_are_lost(undisturbed, tmp_path, monkeypatch):
+    """Only what says that they are compiled is lost here: to compile them again takes longer than all else."""
+    shutil.copytree(jit.folder(), tmp_path / "cache" / jit.folder().name, ignore=shutil.ignore_patterns("*.ready"))
+    monkeypatch.setenv("NSCMDP_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "more"
+    shutil.copytree(undisturbed, folder)
+    (announced,) = folder.glob("*/logs/kernels/*.ready")
+    announced.unlink()
+    (folder / "config.yaml").write_text(
+        yaml.safe_dump(TINY | {"results": HOSTILE, "experiments": [TINY["experiments"][0] | {"seeds": 4}]})
+    )
+    before = {file: file.stat().st_mtime_ns for file in folder.glob("*/simulations/**/*.parquet")}
+    to_the_end(folder)
+    after = {file: file.stat().st_mtime_ns for file in folder.glob("*/simulations/**/*.parquet")}
+    assert len(before) == 3
+    assert len(after) == 4
+    assert before.items() < after.items()
 
 
 def test_tables_refuse_damaged_and_foreign_files_by_name(undisturbed, tmp_path):

@@ -2,13 +2,16 @@
 
 import hashlib
 import os
+import shutil
 import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba.core import event
 
 from nscmdp.kernels import jit
 from nscmdp.kernels.jit import borrowed, expanded, inlined
@@ -111,6 +114,82 @@ def test_kernels_lie_in_a_folder_that_the_sources_of_kernels_decide():
         folders.append(Path(done.stdout.strip()))
     assert folders[0] == folders[1] != folders[2]
     assert {folder.parent for folder in folders} == {Path("/kept")}
+
+
+class Counter(NamedTuple):
+    steps: np.ndarray
+
+
+def step(counter, by):
+    """An operation, as learners have them."""
+
+
+def step_of_counter(counter, by):
+    counter.steps[0] += by
+    return counter.steps[0]
+
+
+@jit.jit
+def two_steps(counter):
+    return step(counter, 1) + step(counter, 2)
+
+
+def test_an_operation_is_compiled_where_it_is_called_and_not_by_itself():
+    jit.overloaded(step, lambda found: step_of_counter if found is Counter else None)
+    with event.install_recorder("numba:compile") as recorded:
+        assert two_steps(Counter(np.zeros(1))) == 1 + 3
+    compiled = {str(one.data["dispatcher"]) for _, one in recorded.buffer}
+    assert any("two_steps" in name for name in compiled)
+    assert not any("step_of_counter" in name for name in compiled)
+
+
+def test_learners_may_be_imported_after_the_first_kernel_has_run():
+    script = (
+        "import numpy as np\n"
+        "from nscmdp.kernels import induction\n"
+        "induction.reach_of(np.zeros((1, 2, 1, 1), np.uint32), np.ones(2), 1)\n"
+        "from nscmdp import environments, simulate\n"
+        "print(simulate.run(environments.make('menu', 3), 'uniform', solve=False).exact)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+# Prints how often a kernel of the package had to be compiled, and where it is kept.
+FOLLOWED = """
+import numpy as np
+from nscmdp.kernels import induction
+induction.reach_of(np.zeros((1, 2, 1, 1), np.uint32), np.ones(2), 1)
+print(len(induction.follow_all.stats.cache_misses), induction.__file__)
+"""
+
+
+def test_copies_of_the_package_share_their_kernels(tmp_path):
+    shutil.copytree(jit.PACKAGE, tmp_path / "copy" / jit.PACKAGE.name)
+    said = []
+    for folder in (jit.PACKAGE.parent, tmp_path / "copy"):
+        variables = {"PYTHONPATH": str(folder), "NSCMDP_CACHE": str(tmp_path / "cache")}
+        command = [sys.executable, "-c", FOLLOWED]
+        done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=True)
+        said.append(done.stdout.split())
+    assert [misses for misses, _ in said] == ["1", "0"]
+    assert said[1][1].startswith(str(tmp_path))
+
+
+def test_kernels_for_other_arguments_share_no_file(tmp_path, monkeypatch):
+    """Numba keeps them in one index: processes that compile at the same time could be given each other's code."""
+    monkeypatch.setattr(jit.numba_module().config, "CACHE_DIR", str(tmp_path))
+    twice = jit.Kernel(lambda x: 2 * x)
+
+    def kept():
+        return {file: file.read_bytes() for file in tmp_path.rglob("*.nb?")}
+
+    assert twice(21) == 42
+    of_integers = kept()
+    assert twice(1.5) == 3.0
+    assert len(of_integers) == 2  # an index and the code
+    assert len(kept()) == 4
+    assert kept().items() > of_integers.items()
 
 
 @inlined

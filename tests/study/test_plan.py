@@ -40,6 +40,30 @@ def test_what_is_judged_needs_the_uniform_policy_beside_the_optimum():
     assert [made.optima_of(name) for name in made.experiments] == ["walk_0", "walk_1", "walk_0"]
 
 
+def test_behind_a_figure_stand_its_experiments_their_optima_and_their_tunings():
+    grid = {"name": "grid_world", "map": "6x6", "horizon": 15, "limit": 2.0}
+    algorithm = {"algorithm": "nonstationary_triple_q"}
+    literal, tuned = {**algorithm, "setting": "literal"}, {**algorithm, "setting": "tuned"}
+    shared = {"environment": grid, "episodes": [400], "keep": "episodes"}
+    shown = {**shared, "role": "grid_world", "learners": [literal]}
+    made = plan.make(
+        {
+            "effort": {"first_seed": 100, "first_selection_seed": 200},
+            "tunings": [
+                {"name": name, "environment": grid, "episodes": 400, "algorithms": ["nonstationary_triple_q"]}
+                for name in ("used", "unused")
+            ],
+            "experiments": [
+                {**WALK, **shown, "name": "shown"},
+                {**WALK, **shown, "name": "shown_tuned", "learners": [literal, tuned], "tuning": "used"},
+                {**WALK, "name": "another"},
+            ],
+        }
+    )
+    assert made.behind("grid_world") == {"shown", "shown_tuned", "used"}
+    assert made.behind("growth") == set()
+
+
 def test_seeds_are_counted_from_the_first():
     made = planned({"seeds": 3, "first_seed": 1000})
     assert made.seeds_of("walk_0") == [1000, 1001, 1002]

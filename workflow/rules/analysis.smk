@@ -22,6 +22,7 @@ rule tables:
         ),
     log:
         at("logs/tables/{experiment}.log"),
+    priority: first
     conda:
         "../envs/nscmdp.yml"
     resources:

@@ -15,6 +15,9 @@ rule best_case:
     input:
         optima=at(layout.optima("{best_case}")),
         start=lambda w: at(*plan.best_case_start(w.best_case, w.question)),
+        kernels=lambda w: kernels(
+            *plan.called_by(plan.best_case_spec(w.best_case, w.question))
+        ),
     output:
         at(BEST_CASE),
     log:
@@ -38,6 +41,9 @@ rule confirm:
         optima=at(layout.optima("{best_case}")),
         searches=lambda w: at(*plan.best_case_search(w.best_case, w.question)),
         tuned=lambda w: at(*plan.choices_beside(w.best_case, w.question)),
+        kernels=lambda w: kernels(
+            *plan.called_by(plan.confirmation_spec(w.best_case, w.question))
+        ),
     output:
         at(CONFIRMATION),
     log:

@@ -15,6 +15,8 @@ POLICIES = layout.policies("{experiment}", "{unit}")
 OPTIMA = layout.optima("{experiment}")
 TUNING = layout.tuning("{tuning}", "{algorithm}", "{episodes}")
 SEARCH = layout.search("{tuning}", "{algorithm}", "{episodes}", "{search}")
+KERNELS = layout.kernels("{algorithm}")
+FIRST = plan.behind("grid_world")  # the figure that a person waits for
 
 
 wildcard_constraints:
@@ -75,6 +77,16 @@ def folder(wildcards):
     return RESULTS
 
 
+def first(wildcards):
+    """A priority."""
+    return 2 if FIRST.intersection(wildcards) else 0
+
+
+def kernels(*algorithms):
+    """What a job waits for; that they are compiled anew is no reason to run it again."""
+    return ancient(at(*map(layout.kernels, sorted(algorithms))))
+
+
 # What a job of a rule may need, by its wildcards and attempt.
 REQUESTS = {
     "optimum": lambda w, attempt: requests.optimum(plan, w.experiment, attempt),
@@ -113,6 +125,13 @@ def asked(rule):
 def run_specification(experiment, unit):
     """The same text for all batches of a unit: it is put together once."""
     return json.dumps(plan.run_spec(experiment, unit))
+
+
+def learners(wildcards):
+    return {
+        one.algorithm
+        for one in plan.experiment(wildcards.experiment).units[wildcards.unit]
+    }
 
 
 def tuning_specification(wildcards):

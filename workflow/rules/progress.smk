@@ -9,6 +9,7 @@ from nscmdp import progress
 START = 2.0  # seconds: the fixed price of a job, and all that the last steps take
 LONGER = {
     "judge": 20.0,
+    "kernels": 12.0,
     "notebook": 8.0,
 }  # seconds of those that take longer, by the rule's first word
 GENEROUS = 10  # a cluster is asked for so much more than most jobs take

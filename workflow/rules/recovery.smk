@@ -27,10 +27,11 @@ def recover():
     if LOCKS.is_dir() and any(LOCKS.iterdir()):
         logger.warning("An earlier run was cut short: its lock is lifted.")
         shutil.rmtree(LOCKS)
-    from nscmdp.runs import integrity
+    from nscmdp.runs import integrity, kernels
 
     for done in integrity.repair(plan, Path(RESULTS)):
         logger.warning(done)
+    kernels.announce(plan, Path(RESULTS))
     lock.close()
 
 

@@ -18,6 +18,7 @@ for NAME in plan.notebooks:
             figures=figures_of(NAME),
         log:
             at(f"logs/notebooks/{NAME}.log"),
+        priority: 2 if NAME == "grid_world" else 0
         localrule: True
         conda:
             "../envs/nscmdp.yml"

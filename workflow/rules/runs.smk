@@ -7,6 +7,7 @@ rule optimum:
         at(OPTIMA),
     log:
         at(layout.log(OPTIMA)),
+    priority: first
     conda:
         "../envs/nscmdp.yml"
     resources:
@@ -24,10 +25,12 @@ rule search:
     input:
         optima=at(layout.optima("{tuning}")),
         start=lambda w: at(*plan.started_by(w.tuning, w.algorithm)),
+        kernels=lambda w: kernels(w.algorithm),
     output:
         at(SEARCH),
     log:
         at(layout.log(SEARCH)),
+    priority: first
     conda:
         "../envs/nscmdp.yml"
     resources:
@@ -46,10 +49,12 @@ rule tune:
     input:
         optima=at(layout.optima("{tuning}")),
         searches=lambda w: at(*plan.searched_by(w.tuning, w.algorithm, int(w.episodes))),
+        kernels=lambda w: kernels(w.algorithm),
     output:
         at(TUNING),
     log:
         at(layout.log(TUNING)),
+    priority: first
     conda:
         "../envs/nscmdp.yml"
     resources:
@@ -74,10 +79,12 @@ rule simulate:
     input:
         optima=optima_of_windows,
         tuned=lambda w: at(*plan.tuned_by(w.experiment, w.unit)),
+        kernels=lambda w: kernels(*learners(w)),
     output:
         at(RUN),
     log:
         at(layout.log(RUN)),
+    priority: first
     conda:
         "../envs/nscmdp.yml"
     resources:
@@ -94,6 +101,7 @@ rule policies:
     """What each learner plays in some episodes of its first run, to be watched on the map."""
     input:
         tuned=lambda w: at(*plan.tuned_by(w.experiment, w.unit)),
+        kernels=lambda w: kernels(*learners(w)),
     output:
         at(POLICIES),
     log:

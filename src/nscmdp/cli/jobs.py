@@ -121,9 +121,9 @@ def _readme(chosen: argparse.Namespace) -> None:
 
 def _compile(chosen: argparse.Namespace) -> None:
     from nscmdp import algorithms
-    from nscmdp.runs import simulations
+    from nscmdp.runs import kernels
 
-    simulations.compile_kernels(chosen.algorithms or list(algorithms.NAMES))
+    kernels.compile_for(chosen.algorithms or algorithms.NAMES)
 
 
 def _optimum(chosen: argparse.Namespace) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, cached_property, partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -116,21 +117,41 @@ def _without_handles(context, builder, kind, value):
 
 
 def overloaded(operation: Callable, choose: Callable[[Any], Callable | None]) -> None:
-    """In kernels, ``operation(learner, ...)`` is what ``choose`` finds for the learner's class."""
-    from numba.extending import overload
+    """In kernels, ``operation(learner, ...)`` is what ``choose`` finds for the learner's class, written in its place.
 
-    @overload(operation, strict=False, inline="always")
+    As numba.extending.overload does it, but for the compiling of each operation by itself, which nobody calls: that is
+    a third of the time that kernels take.
+    """
+    from numba import njit, types
+    from numba.core.typing.templates import infer, infer_global, make_overload_template
+
     def implementation(learner: Any, *_: Any) -> Callable | None:
         return choose(getattr(learner, "instance_class", None))
+
+    def uncompiled(function: Callable) -> Any:
+        dispatcher: Any = njit(function)
+        dispatcher._can_compile = False
+        return dispatcher
+
+    template = make_overload_template(operation, implementation, {}, strict=False, inline="always")
+    template._get_jit_decorator = lambda self: lambda **options: uncompiled
+    infer(template)
+    infer_global(operation, types.Function(template))
 
 
 OPERATIONS: list[Callable[[], None]] = []  # what declares the operations of learners, when numba is there
 
 
-@cache
 def numba_module() -> Any:
+    numba = _prepared()
+    while OPERATIONS:
+        OPERATIONS.pop()()
+    return numba
+
+
+@cache
+def _prepared() -> Any:
     import numba
-    import numpy as np
     from numba.core import caching
 
     class CheckedCacheFile(caching.IndexDataCacheFile):
@@ -148,23 +169,24 @@ def numba_module() -> Any:
                 raise
 
         def load(self, key):
-            return super(CheckedCacheFile, file).load(key) if (file := self._for(key[0])) else None
+            return super(CheckedCacheFile, file).load(key) if (file := self._for(key)) else None
 
         def save(self, key, data):
-            if file := self._for(key[0]):
+            if file := self._for(key):
                 super(CheckedCacheFile, file).save(key, data)
 
-        def _for(self, kinds):
-            """The cache for these types of arguments: learners of plug-ins have theirs, others from outside none."""
-            digests = [plugin_digest(module) for module in sorted(outside(kinds))]
-            if not digests:
-                return self
+        def _for(self, key):
+            """The cache for some types of arguments: learners of plug-ins have theirs, others from outside none.
+
+            It holds nothing else: of two processes that add to one index, each could be given the other's kernel.
+            """
+            digests = [plugin_digest(module) for module in sorted(outside(key[0]))]
             if None in digests:
                 return None
-            usual = Path(self._cache_path)
+            usual, types = Path(self._cache_path), hashlib.sha256(repr(key).encode()).hexdigest()[:16]
             folder = usual.parent.with_name("-".join([usual.parent.name, *map(str, digests)])) / usual.name
             folder.mkdir(parents=True, exist_ok=True)
-            return CheckedCacheFile(str(folder), self._index_name.removesuffix(".nbi"), self._source_stamp)
+            return CheckedCacheFile(str(folder), f"{self._index_name.removesuffix('.nbi')}-{types}", self._source_stamp)
 
         def _load_index(self):
             return super()._load_index() if is_sound(self._index_path) else {}
@@ -174,11 +196,17 @@ def numba_module() -> Any:
                 raise OSError("numba compiles what it cannot load")
             return super()._load_data(name)
 
-    versions = f"{numba.__version__} {np.__version__} {sys.version} {kernel_digest()}"
-    numba.config.CACHE_DIR = str(cache_folder() / hashlib.sha256(versions.encode()).hexdigest()[:16])  # type: ignore[attr-defined]
+    class Locator(caching.UserProvidedCacheLocator):
+        """Where the package lies decides nothing about its kernels: copies of it share them."""
+
+        @classmethod
+        def get_suitable_cache_subpath(cls, py_file):
+            folder = Path(py_file).parent
+            return folder.name if folder.is_relative_to(PACKAGE) else super().get_suitable_cache_subpath(py_file)
+
+    numba.config.CACHE_DIR = str(folder())  # type: ignore[attr-defined]
     caching.IndexDataCacheFile = CheckedCacheFile  # type: ignore[misc]
-    for declare in OPERATIONS:
-        declare()
+    caching.CacheImpl._locator_classes.insert(0, Locator)
     return numba
 
 
@@ -204,6 +232,13 @@ def kept_with(module: str) -> Iterator[None]:
         yield
     finally:
         config.CACHE_DIR = usual
+
+
+def folder(module: str = PACKAGE.name) -> Path:
+    """Where the kernels of a module are kept: a plug-in's apart from all others."""
+    versions = f"{version('numba')} {version('numpy')} {sys.version} {kernel_digest()}"
+    digests = [hashlib.sha256(versions.encode()).hexdigest()[:16], plugin_digest(module)]
+    return cache_folder() / "-".join(filter(None, digests))
 
 
 def cache_folder() -> Path:

@@ -110,6 +110,15 @@ def read_expected(file: Path, expected: dict[str, Any]) -> pa.Table:
     return table
 
 
+def was_made_from(file: Path, expected: dict[str, Any]) -> bool:
+    """Does a file say of itself that these facts decided it? Its content is not looked at."""
+    try:
+        facts = json.loads((pq.read_schema(file).metadata or {})[KEY])
+    except (KeyError, pa.ArrowException, OSError, ValueError):
+        return False
+    return expected.items() <= facts.items()
+
+
 def cells(table: pa.Table, name: str) -> list[np.ndarray]:
     """The lists of a column, as arrays."""
     return [cell.values.to_numpy() for cell in table.column(name)]

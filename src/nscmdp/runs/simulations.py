@@ -10,17 +10,15 @@ import json
 import re
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from nscmdp import __version__, algorithms, environments, simulate
+from nscmdp import __version__, simulate
 from nscmdp.drift import DriftingCMDP
 from nscmdp.metrics import Array
-from nscmdp.problem import DoesNotFit
 from nscmdp.randomness import parse_seeds
 from nscmdp.runs import files, optima
 from nscmdp.runs.records import SCHEMAS, record
@@ -144,15 +142,3 @@ def _rows_elsewhere(output: Path, seeds: list[int]) -> dict[tuple[str, int], tup
         if "key" in table.column_names:
             rows |= {(row["key"], row["seed"]): (file, row) for row in table.to_pylist()}
     return rows
-
-
-def compile_kernels(names: list[str]) -> None:
-    """Run every learner for a few episodes, with features and without, so that what it needs is compiled and kept."""
-    warnings.simplefilter("ignore", DoesNotFit)
-    tabular = environments.make("grid_world", 3, map="6x6", horizon=2, limit=2.0)
-    featured = environments.make("linear", 10, states=12, horizon=2)
-    for name in names:
-        began = time.monotonic()
-        for env in (tabular, featured):
-            simulate.run(env, name, algorithms.settings(name)[0])
-        print(f"{name}: ready in {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)

@@ -90,6 +90,11 @@ def notebook(name: object, form: str = "ipynb") -> str:
     return f"notebooks/{name}.{form}"
 
 
+def kernels(algorithm: object) -> str:
+    """Says that an algorithm's kernels are compiled, or that whoever needs them compiles them."""
+    return f"logs/kernels/{algorithm}.ready"
+
+
 def log(name: str) -> str:
     """Of the job that makes the result ``name``."""
     return f"logs/{name.rpartition('.')[0]}.log"

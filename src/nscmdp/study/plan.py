@@ -38,11 +38,21 @@ class Plan(Searches):
             len(self._cases[one.name]) * len(one.seed_list) * len(one.all_learners) for one in self.config.experiments
         )
 
-    @property
+    @cached_property
     def algorithms(self) -> list[str]:
         """All whose kernels are needed."""
         tuned = {algorithm for _, algorithm, _, _ in self.tuning_files()}
         return sorted(tuned | {learner.algorithm for one in self.config.experiments for learner in one.all_learners})
+
+    def called_by(self, specification: dict[str, Any]) -> list[str]:
+        """The algorithms that a job runs: they are among what decides its result."""
+        return [name for name in self.algorithms if name in (*specification["sources"], specification.get("algorithm"))]
+
+    def behind(self, role: str) -> set[str]:
+        """The experiments of a role, those whose optima they use, and the tunings that choose their factors."""
+        names = self.roles.get(role, [])
+        tunings = {str(one.tuning) for one in map(self.experiment, names) if self._tuned_at(one, one.all_learners)}
+        return {*names, *map(self.optima_of, names), *tunings}
 
     def seeds_of(self, name: str) -> list[int]:
         """Of all its runs; where searches are recorded, those of selection or confirmation alone."""
