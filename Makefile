@@ -10,6 +10,9 @@ LOCK := $(IN_VENV) uv pip compile --universal --generate-hashes --python-version
 INSTALL := .venv/bin/uv pip install --python .venv --quiet
 SNAKEMAKE := $(IN_VENV) snakemake --cores $(CORES)
 
+# uv installs no bytecode: what is imported first is compiled then, and must be kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := reproduce
 .PHONY: reproduce setup lock verify test test-all test-page test-slurm lint format bench readme search clean
 
