@@ -7,7 +7,8 @@ AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SLURM := slurmctld slurmd slurm-client munge
 CHROMIUM := chromium fonts-dejavu-core
 LOCK := $(IN_VENV) uv pip compile --universal --generate-hashes --python-version 3.11 --no-header --no-annotate --quiet
-INSTALL := .venv/bin/uv pip install --python .venv --quiet
+# uv reads no pip.conf: where that alone says where packages are, pip installs them.
+install = .venv/bin/uv pip install --python .venv --quiet $(1) || .venv/bin/python -m pip install --quiet $(1)
 SNAKEMAKE := $(IN_VENV) snakemake --cores $(CORES)
 
 # uv installs no bytecode: what is imported first is compiled then, and must be kept.
@@ -32,8 +33,8 @@ setup: .venv/.complete  ## a virtual environment from the hash-locked requiremen
 	$(PYTHON) -m venv .venv
 	awk '/^[^ ]/ { wanted = /^uv==/ } wanted' requirements.lock > .venv/uv.lock
 	.venv/bin/python -m pip install --quiet --require-hashes -r .venv/uv.lock
-	$(INSTALL) --require-hashes -r requirements.lock
-	$(INSTALL) --no-deps --no-build-isolation --editable .
+	$(call install,--require-hashes -r requirements.lock)
+	$(call install,--no-deps --no-build-isolation --editable .)
 	@touch $@
 
 lock:  ## pin again after a change in pyproject.toml
@@ -55,7 +56,7 @@ test-page: setup .venv/.page  ## the page in Chromium; RESULTS=results: that of 
 	$(IN_VENV) python -m pytest tests/page $(if $(RESULTS),--results $(RESULTS)) $(if $(SCREENSHOTS),--screenshots $(SCREENSHOTS)) $(ARGS)
 
 .venv/.page: .venv/.complete tests/page/requirements.lock
-	$(INSTALL) --require-hashes -r tests/page/requirements.lock
+	$(call install,--require-hashes -r tests/page/requirements.lock)
 	@touch $@
 
 test-slurm: setup  ## on a real Slurm of two nodes on this machine: Debian or Ubuntu, as root or with sudo

@@ -19,7 +19,9 @@ rule kernels:
     resources:
         mem_mb=1000,
         runtime=10,
+    params:
+        plugins=PLUGINS,
     message:
         "Compiling the kernels of {wildcards.algorithm}"
     shell:
-        "nscmdp {PLUGINS:q} job compile {wildcards.algorithm:q} 2> {log:q}"
+        "nscmdp {params.plugins:q} job compile {wildcards.algorithm:q} 2> {log:q}"
