@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: our kernels beside C, plain Python, HiGHS and direct forms, and what surrounds them.
+"""``python -m benchmarks``: our kernels beside C, plain Python, HiGHS, direct forms and peers, and what surrounds them.
 
 Writes into results/benchmarks/:
 
@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from benchmarks import cases, evaluation, loops, machine, misses, pipeline, planning, profile, scaling
+from benchmarks import cases, evaluation, loops, machine, misses, peers, pipeline, planning, profile, scaling
 from benchmarks.c_loop import InC, NoCompiler
 from benchmarks.pipeline import Figure
 from benchmarks.python_loop import InPython, beside_a_loop_of_ones_own
@@ -54,6 +54,7 @@ def comparisons(quick: bool) -> Iterator[Comparison]:
     for world in worlds:
         if world != cases.LARGE:
             yield planning.beside_highs(world, 3)
+    yield from peers.comparisons(quick)
 
 
 def surroundings(quick: bool) -> Iterator[Figure]:

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from benchmarks import c_loop, cases, misses, scaling, timing
+from benchmarks import c_loop, cases, misses, peers, scaling, timing
 from benchmarks.cases import Case
 from benchmarks.loops import Loop, Ours
 from benchmarks.python_loop import InPython, beside_a_loop_of_ones_own
@@ -54,6 +54,17 @@ def test_a_plain_learner_costs_little_more_than_in_a_loop_of_ones_own():
     """And earns the same; twice what it may cost, for a machine with other work to do."""
     row = beside_a_loop_of_ones_own(cases.SMALL, 300, 5)
     assert row.ratio < 1.2 * 2
+
+
+def test_algorithm_1_earns_the_same_in_a_gymnasium_loop():
+    """Or the comparison stops."""
+    assert peers.beside_gymnasium(cases.SMALL, 5, 1).against == "Gymnasium loop"
+
+
+def test_a_peer_that_cannot_be_installed_is_named(monkeypatch):
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    with pytest.raises(peers.NotInstalled, match="no-such-package"):
+        peers.Peer("cbc.py", "no-such-package==1.2.3")
 
 
 class Generous(Ours):

@@ -14,7 +14,7 @@ are optimal. :func:`linear_program` solves the same problem over occupancy measu
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -277,15 +277,8 @@ def linear_program(cmdp: CMDP, tightening: float = 0.0) -> Optimum:
 
     H, S, A = cmdp.H, cmdp.S, cmdp.A
     rho = cmdp.rho + tightening
-    solution = linprog(
-        -cmdp.r.ravel(),
-        A_ub=-cmdp.g.reshape(1, -1),
-        b_ub=[-rho],
-        A_eq=_flow(cmdp),
-        b_eq=np.concatenate([cmdp.mu0, np.zeros((H - 1) * S)]),
-        method="highs",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
+    precise = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    solution = linprog(**as_linear_program(cmdp, tightening), method="highs", options=precise)
     if solution.status != 0:
         best = best_utility(cmdp)  # HiGHS calls some infeasible programs numerically difficult
         if solution.status == 2 or (solution.status == 4 and best < rho - FEASIBLE * (1.0 + abs(rho))):
@@ -295,6 +288,17 @@ def linear_program(cmdp: CMDP, tightening: float = 0.0) -> Optimum:
     policy = _conditional(q, np.full((H, S, A), 1.0 / A))
     multiplier = max(0.0, -float(solution.ineqlin.marginals[0]))
     return Optimum(-float(solution.fun), float((q * cmdp.g).sum()), multiplier, policy)
+
+
+def as_linear_program(cmdp: CMDP, tightening: float = 0.0) -> dict[str, Any]:
+    """Over occupancy measures, as scipy.optimize.linprog takes it: c, A_ub, b_ub, A_eq, b_eq."""
+    return {
+        "c": -cmdp.r.ravel(),
+        "A_ub": -cmdp.g.reshape(1, -1),
+        "b_ub": [-(cmdp.rho + tightening)],
+        "A_eq": _flow(cmdp),
+        "b_eq": np.concatenate([cmdp.mu0, np.zeros((cmdp.H - 1) * cmdp.S)]),
+    }
 
 
 def _flow(cmdp: CMDP) -> "scipy.sparse.csr_matrix":
