@@ -5,10 +5,11 @@ Writes into results/benchmarks/:
     summary.csv      CPU seconds that a step (loops), an evaluation or a solve takes us and them, the ratio ours/theirs
                      of the medians, and the interquartile range of that ratio over the repeats; below 1, ours is faster
     pipeline.csv     what has no opponent: start of a worker, its memory, Snakemake's share, inductions a checkpoint
-    scaling.csv      the cost of a step against S, A, H, K and frames, that of a run against their number
+    scaling.csv      the cost of a step against S, A, H, K, d and frames, that of a run against their number
     profile.csv      with --whole: where the CPU time of all of config.yaml goes, by job and inside the simulations
+    memory.csv       the memory of a worker against S, K and d
     misses.csv       cache misses against S, where valgrind is at hand
-    scaling.svg      the last two drawn (and .png)
+    scaling.svg      the last three drawn (and .png)
     machine.json     where all this was measured
 """
 
@@ -22,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from benchmarks import cases, evaluation, loops, machine, misses, peers, pipeline, planning, profile, scaling
+from benchmarks import cases, evaluation, loops, machine, memory, misses, peers, pipeline, planning, profile, scaling
 from benchmarks.c_loop import InC, NoCompiler
 from benchmarks.pipeline import Figure
 from benchmarks.python_loop import InPython, beside_a_loop_of_ones_own
@@ -61,6 +62,7 @@ def surroundings(quick: bool) -> Iterator[Figure]:
     yield from pipeline.starts(1 if quick else 3, cold=not quick)
     yield from pipeline.memory(10_000 if quick else 100_000)
     yield from pipeline.graphs((1_000,) if quick else (1_000, 10_000))
+    yield from pipeline.sweep(10_000 if quick else 1_000_000)
     if not quick:
         yield from pipeline.whole_run("tiny preset", pipeline.settings("workflow/presets/tiny.yaml"), 1)
         yield from pipeline.batches(60, 4, os.cpu_count() or 1)
@@ -80,8 +82,9 @@ def curves(quick: bool, into: Path) -> None:
         counted = kept(misses.count(chosen[::5] if quick else chosen), into / "misses.csv")
     else:
         print("No cache misses are counted: valgrind is not installed.")
+    held = kept(memory.measured(quick), into / "memory.csv")
     points = kept(scaling.measure(quick, 3), into / "scaling.csv")
-    scaling.draw(points, counted, into / "scaling")
+    scaling.draw(points, counted, held, into / "scaling")
 
 
 def kept(rows: Iterable[Row], file: Path) -> list[Row]:
@@ -90,6 +93,8 @@ def kept(rows: Iterable[Row], file: Path) -> list[Row]:
     for row in rows:
         found.append(row)
         print("  ".join(f"{cell:<44}" if i == 0 else shown(cell) for i, cell in enumerate(row)), flush=True)
+    if not found:
+        return found
     with open(file, "w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(found[0]._fields)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -14,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
+from benchmarks.timing import seconds
+from nscmdp import environments
 from nscmdp import simulate as simulation
 from nscmdp.runs import simulations
 from nscmdp.study import plan
@@ -126,6 +129,25 @@ def graphs(simulations: tuple[int, ...]) -> Iterator[Figure]:
             config = experiment(400, number // len(learners), learners)
             taken = snakemake(Path(folder), {**no_lists(), **config}, "--cores", "1", "--dry-run")
         yield Figure(f"snakemake -n, {number:,} simulations", taken, "s")
+
+
+def sweep(simulations: int) -> Iterator[Figure]:
+    """So many simulations of the paper's length on its larger map, planned; their time, from what one takes here."""
+    episodes, learners = 80_000, [{**LEARNER, "label": f"learner_{i}"} for i in range(10)]
+    config = experiment(episodes, simulations // len(learners), learners)
+    config["experiments"][0] |= {"environment": {"name": "grid_world", "map": "18x18"}, "batch": "auto"}
+    name = f"sweep of {simulations:,} simulations"
+    planned = plan.make(config)
+    jobs = len(planned.run_files("bench"))
+    yield Figure(f"{name}, jobs", jobs, "")
+    with tempfile.TemporaryDirectory() as folder:
+        yield Figure(f"{name}, snakemake -n", snakemake(Path(folder), {**no_lists(), **config}, "--dry-run"), "s")
+    env = environments.make("grid_world", episodes, map="18x18")
+    one = partial(simulation.run, env, **LEARNER, evaluate_every=episodes // 1000, solve=False)
+    one()
+    taken, (start, _) = seconds(one), simulate(10, 1)
+    yield Figure(f"{name}, CPU of one", taken, "s")
+    yield Figure(f"{name}, CPU in all", (simulations * taken + jobs * start) / 3600, "h")
 
 
 def snakemake(folder: Path, config: dict[str, Any], *options: str, **variables: str) -> float:

@@ -1,8 +1,12 @@
-"""What a step of Algorithm 1 costs as the problem grows, in our kernel and in C, and a run as they become more."""
+"""What a step costs as the problem grows, in our kernel and in C, a run as they become more, and the memory they take.
+
+The step is Algorithm 1's, and that of the linear learner along the number of features d. Memory is that of a worker
+which plays a few episodes, for every learner along S, and along d or K for those that it might matter to.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,14 +22,19 @@ from benchmarks.misses import Misses
 from nscmdp.problem import Problem
 from nscmdp.report import style
 
+if TYPE_CHECKING:
+    from benchmarks.memory import Memory
+
 OURS, C = "ours", "C"
-SIDES = (6, 10, 18, 32, 56, 100)
+LSVI = "lsvi_primal_dual"
+SIDES = (6, 10, 18, 32, 56, 100, 178, 316)  # 316 x 316 is 10^5 states
 AXES = {
     "S": "states S, grid world",
     "scattered": "states S, scattered",
     "A": "actions A",
     "H": "horizon H",
     "K": "episodes K",
+    "d": "features d, linear learner",
     "frames": "frames of a run",
     "runs": "runs of one worker",
 }
@@ -43,6 +52,10 @@ def square(side: int) -> World:
     return World(f"{side}x{side}", {"map": "random", "size": side})
 
 
+def linear(dimension: int) -> World:
+    return World(f"d={dimension}", {"dimension": dimension}, "linear")
+
+
 def cases(scale: int) -> Iterator[tuple[str, float, Case]]:
     """(axis, value, case); ``scale`` divides the numbers of episodes."""
     steps = 1_000_000 // scale
@@ -55,8 +68,10 @@ def cases(scale: int) -> Iterator[tuple[str, float, Case]]:
     for horizon in (5, 10, 25, 50, 100, 200):
         options = {**MIDDLE.options, "horizon": horizon, "limit": horizon / 5}
         yield "H", horizon, Case(World(f"H={horizon}", options), ONE, "scaled", steps // horizon)
-    for episodes in (1_000, 4_000, 16_000, 64_000, 256_000, 1_024_000):
+    for episodes in (1_000, 4_000, 16_000, 64_000, 256_000, 1_024_000, 4_096_000):  # 10^8 steps
         yield "K", episodes // scale, Case(MIDDLE, ONE, "scaled", episodes // scale)
+    for dimension in (4, 8, 16, 32, 64):
+        yield "d", dimension, Case(linear(dimension), LSVI, "scaled", steps // (dimension * 50))
     for factor in (16.0, 4.0, 1.0, 0.25, 0.0625, 0.0156):
         case = Case(MIDDLE, ONE, "scaled", steps // 25, frame=factor)
         yield "frames", case.episodes / case.learner(Problem.of(case.env())).now[0].frame, case
@@ -81,15 +96,17 @@ def measure(quick: bool, repeats: int) -> Iterator[Point]:
         yield Point("runs", runs, OURS, float(np.median(times)), float(high - low))
 
 
-def draw(points: list[Point], misses: list[Misses], stem: Path) -> Figure:
-    """A panel an axis, both scales logarithmic, and one of the misses where they were counted."""
+def draw(points: list[Point], misses: list[Misses], memory: "list[Memory]", stem: Path) -> Figure:
+    """A panel an axis, both scales logarithmic, one of memory and one of misses where they were counted."""
     style.apply()
-    figure, grid = plt.subplots(2, 4, figsize=(11, 5))
+    figure, grid = plt.subplots(2, 5, figsize=(13.5, 5))
     panels = list(grid.flat)
     for axis, ax in zip(AXES, panels, strict=False):
         draw_axis(ax, axis, [point for point in points if point.axis == axis])
     panels[0].legend()
     left = panels[len(AXES) :]
+    if memory:
+        draw_memory(left.pop(0), [row for row in memory if row.axis == "S"])
     if misses:
         draw_misses(left.pop(0), misses)
     for ax in left:
@@ -105,6 +122,20 @@ def draw_axis(ax: Axes, axis: str, points: list[Point]) -> None:
         if len(line):
             ax.errorbar(*line.T, fmt=form, color=color, label=side, markersize=3.5, linewidth=1.2)
     finish(ax, AXES[axis], label)
+
+
+def draw_memory(ax: Axes, rows: "list[Memory]") -> None:
+    """Of every learner, against S; the largest first in the legend."""
+    algorithms = sorted({row.algorithm for row in rows}, key=lambda name: -max_of(rows, name))
+    for algorithm, color in zip(algorithms, sns.color_palette("husl", len(algorithms)), strict=True):
+        line = [(row.value, row.mebibytes) for row in rows if row.algorithm == algorithm]
+        ax.plot(*zip(*line, strict=True), "o-", color=color, label=algorithm, markersize=3, linewidth=1)
+    ax.legend(fontsize=4.5)
+    finish(ax, "states S, grid world", "MiB of a worker")
+
+
+def max_of(rows: "list[Memory]", algorithm: str) -> float:
+    return max(row.mebibytes for row in rows if row.algorithm == algorithm)
 
 
 def draw_misses(ax: Axes, misses: list[Misses]) -> None:

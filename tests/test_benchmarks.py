@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from benchmarks import c_loop, cases, misses, peers, scaling, timing
+from benchmarks import c_loop, cases, memory, misses, peers, scaling, timing
 from benchmarks.cases import Case
 from benchmarks.loops import Loop, Ours
 from benchmarks.python_loop import InPython, beside_a_loop_of_ones_own
@@ -102,9 +102,12 @@ def test_the_ratio_is_that_of_the_medians():
     assert row.spread == pytest.approx((0.75 + 4.0) / 2 - (0.5 + 0.75) / 2)
 
 
-def test_a_point_of_every_axis_and_its_misses_are_drawn(tmp_path):
+def test_a_point_of_every_axis_its_memory_and_its_misses_are_drawn(tmp_path):
     points = [scaling.Point(axis, x, scaling.OURS, 1e-8 * x, 1e-9) for axis in scaling.AXES for x in (4.0, 9.0)]
     counted = [misses.Misses(world, 36, 20.0, 2.0, 0.1) for world in ("grid world", "scattered")]
-    figure = scaling.draw(points, counted, tmp_path / "scaling")
+    held = [memory.Memory("S", states, "uniform", 100.0) for states in (36, 100)]
+    figure = scaling.draw(points, counted, held, tmp_path / "scaling")
     assert all((tmp_path / f"scaling.{form}").stat().st_size > 0 for form in ("svg", "png"))
-    assert {*scaling.AXES.values(), "cache misses a step"} <= {text.get_text() for text in figure.findobj(Text)}
+    assert {*scaling.AXES.values(), "cache misses a step", "MiB of a worker"} <= {
+        text.get_text() for text in figure.findobj(Text)
+    }
