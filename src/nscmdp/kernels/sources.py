@@ -61,13 +61,18 @@ def closure(module: str) -> frozenset[Path]:
 
 def imports(file: Path) -> list[str]:
     """The names of the package or a plug-in that a file imports, wherever in it: modules, or what stands in them."""
+    return [name for name in _imported(file) if name.partition(".")[0] in {PACKAGE.name, *PLUGINS}]
+
+
+@cache
+def _imported(file: Path) -> list[str]:
     names: list[str] = []
-    for node in ast.walk(_tree(file)):
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return [name for name in names if name.partition(".")[0] in {PACKAGE.name, *PLUGINS}]
+    return names
 
 
 def _file(module: str) -> Path | None:
@@ -85,11 +90,6 @@ def _label(file: Path) -> str:
     """Where a file stands below its root: not where that is on this machine."""
     root = next((one for one in (PACKAGE, *PLUGINS.values()) if one != file and file.is_relative_to(one)), file.parent)
     return file.relative_to(root).as_posix()
-
-
-@cache
-def _tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 @cache
