@@ -29,6 +29,8 @@ from benchmarks.pipeline import Figure
 from benchmarks.python_loop import InPython, beside_a_loop_of_ones_own
 from benchmarks.timing import Comparison
 from nscmdp.problem import DoesNotFit
+from nscmdp.report.page import benchmarks
+from nscmdp.study import layout, plan
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "benchmarks"
 Row = TypeVar("Row", bound=NamedTuple)
@@ -130,6 +132,9 @@ def main() -> int:
         kept(profile.parts(pipeline.settings("config.yaml"), os.cpu_count() or 1), options.into / "profile.csv")
     curves(options.quick, options.into)
     print(f"Written to {options.into}")
+    run = options.into.parent / layout.CONFIG
+    if options.into == RESULTS and run.exists():
+        benchmarks.show(plan.make(json.loads(run.read_text(encoding="utf-8"))), RESULTS.parent)
     return 0
 
 

@@ -99,7 +99,7 @@ def test_pages_need_no_network(project):
         assert not re.search(r"""import .* from ['"]https?:""", text), page
 
 
-@pytest.mark.parametrize("name", [layout.PAGE, layout.CLAIMS_PAGE, layout.DEVIATIONS_PAGE])
+@pytest.mark.parametrize("name", [layout.PAGE, layout.CLAIMS_PAGE, layout.DEVIATIONS_PAGE, layout.BENCHMARKS])
 def test_pages_are_sound(project, name):
     """Nothing that they refer to is missing, pictures have a text, headings are in order, names are unique."""
     assert Structure(project / "results" / name).faults() == []

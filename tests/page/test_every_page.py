@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from structure import Structure
 
-PAGES = ("index.html", "claims.html", "deviations.html")
+PAGES = ("index.html", "claims.html", "deviations.html", "benchmarks.html")
 WIDTHS = (360, 1280)  # CSS pixels: a telephone and a laptop
 SCHEMES = ("light", "dark")
 MEGABYTES = 8

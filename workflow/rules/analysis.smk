@@ -98,19 +98,6 @@ use rule tuned as comparison with:
         "Comparing what is measured with what is claimed"
 
 
-use rule tuned as timing with:
-    input:
-        at(*plan.tables()),
-    output:
-        at(layout.TIMING),
-    log:
-        at("logs/timing.log"),
-    params:
-        **step("timing", "analysis.timing"),
-    message:
-        "Gathering how long episodes took"
-
-
 use rule tuned as simulation with:
     input:
         exact(*plan.simulations, *plan.roles.get("alternatives", [])),

@@ -63,6 +63,20 @@ rule html:
         "nscmdp job render {input:q} --output {output:q} 2> {log:q}"
 
 
+use rule tuned as timing with:
+    input:
+        at(*plan.tables()),
+    output:
+        at(layout.TIMING, layout.BENCHMARKS),
+    log:
+        at("logs/timing.log"),
+    params:
+        **step("timing", "report.page.benchmarks"),
+        templates=TEMPLATES,
+    message:
+        "Gathering how long episodes took"
+
+
 use rule tuned as page with:
     input:
         at(*plan.tables(), *plan.learning(), *plan.judged(), *plan.drawn()),

@@ -11,6 +11,7 @@ from nscmdp.study.plan import Plan
 
 
 def write(plan: Plan, folder: Path) -> None:
+    """A table by experiment and learner."""
     rows = [
         (experiment, *run)
         for experiment in plan.experiments

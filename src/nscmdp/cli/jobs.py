@@ -13,7 +13,7 @@ STEPS = {
     "environments": ("analysis.description", "tabulate the environments that are to be shown"),
     "learning": ("analysis.learning", "follow the policies that were kept over the map"),
     "comparison": ("analysis.comparison", "make the comparison table"),
-    "timing": ("analysis.timing", "gather from the logs how long episodes took"),
+    "timing": ("report.page.benchmarks", "gather from the logs how long episodes took"),
     "simulation": ("analysis.claims.simulation", "judge the claim of the paper's simulation"),
     "claims": ("analysis.claims", "gather the verdicts on all claims"),
     "answer": ("analysis.answer", "gather the numbers behind the answer"),

@@ -12,7 +12,7 @@ ASSETS = (  # of the page
     *("app.js", "curves.js", "learning.js", "ledger.js", "bokeh.min.js", "bokeh-api.min.js"),
 )
 TABLES = ("curves.parquet", "exact.parquet", "traces.parquet", "summary.csv")  # of every experiment
-TIMING = "benchmarks/timing.csv"
+BENCHMARKS, TIMING = "benchmarks.html", "benchmarks/timing.csv"
 TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")
 BEST_CASES = ("best_cases.csv", "best_case_seeds.csv", "best_case_regions.csv")
 COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv", "violations.csv")
@@ -21,7 +21,7 @@ SIMULATION = "claims/simulation.json"  # every verdict on the paper's simulation
 VERDICTS = "tables/verdicts.csv"  # ... one row each
 RUNS = ("environments", "simulations", "policies", "searches", "tuning", "best_cases")  # folders of what jobs compute
 FIGURE = ("svg", "png", "narrow.svg")  # the forms of a figure; the narrow one is for small screens
-NOT_RESULTS = ("logs", "benchmarks")  # they depend on clocks and machines
+NOT_RESULTS = ("logs", "benchmarks", BENCHMARKS)  # they depend on clocks and machines
 
 
 def optima(name: object) -> str:

@@ -34,7 +34,12 @@ FIGURES = {  # sections that show figures, with what numbers.py puts beside them
     "environments": ("Environments", ("environments",)),
 }
 CLOSING: dict[str, tuple[str, ModuleType]] = {"provenance": ("How it was run", provenance)}
-PAGES = {layout.PAGE: "The replication", layout.CLAIMS_PAGE: "Claims", layout.DEVIATIONS_PAGE: "Deviations"}
+PAGES = {
+    layout.PAGE: "The replication",
+    layout.CLAIMS_PAGE: "Claims",
+    layout.DEVIATIONS_PAGE: "Deviations",
+    layout.BENCHMARKS: "Benchmarks",
+}
 
 
 def write(plan: Plan, folder: Path) -> None:
@@ -51,7 +56,7 @@ def write(plan: Plan, folder: Path) -> None:
     render.page(
         folder / layout.PAGE,
         "index.html.j2",
-        **_frame(plan, layout.PAGE, [(name, titles[name]) for name in there]),
+        **frame(plan, layout.PAGE, [(name, titles[name]) for name in there]),
         **{name: made[name] for name in made},
         paper=PAPER,
         sections=[(name, titles[name], figures[name], beside.get(name)) for name in there if name in FIGURES],
@@ -60,12 +65,12 @@ def write(plan: Plan, folder: Path) -> None:
         if ledger:
             contents = [(group["id"], group["title"]) for group in ledger["groups"]]
             file = f"{name}.html"
-            render.page(folder / file, f"{file}.j2", **_frame(plan, file, contents), **{name: ledger})
+            render.page(folder / file, f"{file}.j2", **frame(plan, file, contents), **{name: ledger})
 
 
-def _frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, Any]:
+def frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, Any]:
     """What base.html.j2 needs."""
-    there = {name: text for name, text in PAGES.items() if name in plan.pages}
+    there = {name: text for name, text in PAGES.items() if name in (*plan.pages, layout.BENCHMARKS)}
     own = [name for name in layout.ASSETS if not name.startswith("bokeh")]
     return {
         "title": TITLE if here == layout.PAGE else f"{there[here]}: {TITLE}",
