@@ -127,6 +127,11 @@ def find_leg(drift, k):
 @jit
 def mix(drift, k, model):
     """Write the model of episode k, where it can be reached."""
+    mix_in(k, *borrowed((drift, model)))
+
+
+@expanded
+def mix_in(k, drift, model):
     start, end, weight = find_leg(drift, k)
     _, _, actions, columns = model.successors.shape
     _, probability, reward, utility = flat_rows(model)
