@@ -26,6 +26,7 @@ from nscmdp.kernels.induction import (
     Model,
     drift_of,
     empty_model,
+    empty_policy,
     expect,
     first_row,
     flat_rows,
@@ -217,9 +218,11 @@ def along(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -> Arr
 def references(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
     """(n,3): the best value without the constraint, its policy's utility, and the uniform policy's value."""
     asked = np.asarray(episodes, dtype=np.int64)
-    out, uniform = np.empty((len(asked), 3)), np.full((env.H, env.S, env.A), 1 / env.A)
+    model, out = empty_model(env), np.empty((len(asked), 3))
+    uniform = empty_policy(model)
+    uniform.probabilities[:] = 1 / env.A
     choice, values = np.zeros((env.H, env.S), np.int32), np.empty((2, env.S, 2))
-    refer_along(drift_of(env), empty_model(env), asked, choice, uniform, values, out)
+    refer_along(drift_of(env), model, asked, choice, uniform, values, out)
     return out
 
 
