@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.cases import Case
 from benchmarks.timing import Comparison, compared, in_turns
 from nscmdp import simulate
-from nscmdp.kernels.induction import drift_of, empty_model, find_leg, first_row, flat_rows, look_ahead, mix
+from nscmdp.kernels.induction import drift_of, find_leg, first_row, flat_rows, look_ahead, mix
 from nscmdp.kernels.jit import jit
 from nscmdp.learner import policy
 
@@ -17,22 +17,23 @@ SAME = 1e-9
 
 
 @jit
-def evaluate_along(drift, learner, model, probabilities, scratch, episodes, values):
+def evaluate_along(drift, learner, room, episodes, values):
     """V and W of the learner's policy in the models of ``episodes``, as the simulator evaluates it."""
     for i in range(len(episodes)):
-        mix(drift, episodes[i], model)
-        values[i] = simulate.value_of(model, learner, probabilities, scratch)
+        mix(drift, episodes[i], room.model)
+        values[i] = simulate.value_of(room.model, learner, room.policy, room.values)
 
 
 @jit
-def evaluate_plainly(drift, learner, model, probabilities, scratch, episodes, values):
+def evaluate_plainly(drift, learner, room, episodes, values):
     """The same by plain induction: all entries of the model are mixed, all (h,x) are visited."""
+    model = room.model
     for i in range(len(episodes)):
         start, end, weight = find_leg(drift, episodes[i])
         blend(drift.probability[start], drift.probability[end], weight, model.probability.ravel())
         blend(drift.reward[start], drift.reward[end], weight, model.reward.ravel())
         blend(drift.utility[start], drift.utility[end], weight, model.utility.ravel())
-        values[i] = plain_value_of(model, learner, probabilities, scratch)
+        values[i] = plain_value_of(model, learner, room.policy.probabilities[0], room.values)
 
 
 @jit
@@ -75,8 +76,8 @@ def beside_plain(case: Case, episodes: int, repeats: int) -> Comparison:
     asked = np.linspace(1, env.episodes, episodes).astype(np.int64)
 
     def work(evaluate: Callable[..., None], at: np.ndarray) -> tuple[Callable[[], None], np.ndarray]:
-        values, room = np.empty((len(at), 2)), (np.empty(env.A), np.empty((2, env.S, 2)))
-        return partial(evaluate, drift_of(env), learner, empty_model(env), *room, at, values), values
+        values = np.empty((len(at), 2))
+        return partial(evaluate, drift_of(env), learner, simulate.Room.of(env), at, values), values
 
     def turn(at: np.ndarray) -> tuple[float, float]:
         (ours, mine), (plain, others) = work(evaluate_along, at), work(evaluate_plainly, at)

@@ -14,7 +14,6 @@ import numpy as np
 from benchmarks.cases import Case, Tables
 from benchmarks.timing import Comparison, compared, in_turns, seconds
 from nscmdp import simulate
-from nscmdp.kernels.induction import empty_model
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
 
@@ -37,7 +36,7 @@ class Ours:
     def __init__(self, tables: Tables, learner: Any) -> None:
         env, drift, sampler = tables
         self.world, self.learner, self.episodes = simulate.World(drift, sampler), learner, env.episodes
-        self.room = simulate.Room(empty_model(env), np.empty((2, env.S, 2)))
+        self.room = simulate.Room.of(env)
 
     def play(self, first: int, draws: simulate.Draws, record: simulate.Record) -> None:
         simulate.play(self.world, self.learner, draws, record, self.room, first, self.episodes)

@@ -75,6 +75,18 @@ def test_the_policy_keeps_the_constraint_and_attains_the_dual(name):
         assert_is_the_optimum(optimum.constrained(cmdp), cmdp)
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_policy_is_that_of_the_mixed_occupancy_measure_bit_for_bit(name):
+    for cmdp in family(name, 10):
+        pair = optimum.mixture(cmdp.H, cmdp.S)
+        share = optimum.solve(induction.model_of(cmdp), cmdp.rho, pair, False)[3]
+        falling, rising = np.eye(cmdp.A)[pair.falling], np.eye(cmdp.A)[pair.rising]
+        q = (1 - share) * optimum.occupancy(cmdp, falling) + share * optimum.occupancy(cmdp, rising)
+        reached = q.sum(axis=2, keepdims=True)
+        wanted = np.divide(q, reached, out=falling, where=reached > 0)
+        assert (optimum.constrained(cmdp).policy == wanted).all()
+
+
 @pytest.mark.parametrize("name", ["plain", "sparse", "one model for all steps"])
 def test_the_linear_programs_policy_has_its_value(name):
     for cmdp in family(name):

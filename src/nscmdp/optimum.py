@@ -26,6 +26,7 @@ from nscmdp.kernels.induction import (
     Model,
     drift_of,
     empty_model,
+    empty_policy,
     expect,
     first_row,
     flat_rows,
@@ -120,23 +121,52 @@ def solve(model, rho, mixture, warm):
 @jit
 def share_by_state(model, mixture, share, occupancy, rising):
     """The Markov policy of the mixed occupancy measure, as the probability of the rising policy's action."""
-    _, _, actions, columns = model.successors.shape
-    for x in reachable(model, 0):
-        occupancy[0, 0, x] = (1.0 - share) * model.mu0[x]
-        occupancy[0, 1, x] = share * model.mu0[x]
-    successors, probability, _, _ = flat_rows(model)
+    start(model, 1.0 - share, share, occupancy)
     for h in range(model.horizon):
-        first = first_row(model, h)
-        here, there = occupancy[h % 2], occupancy[(h + 1) % 2]
-        there[:] = 0.0
+        here = occupancy[h % 2]
         for x in reachable(model, h):
             total = here[0, x] + here[1, x]
             rising[h, x] = here[1, x] / total if total > 0.0 else 0.0
-            for which in range(2):
-                choice = mixture.falling[h, x] if which == 0 else mixture.rising[h, x]
-                row = (first + x * actions + choice) * columns
-                for i in range(row, row + columns):
-                    there[which, successors[i]] += here[which, x] * probability[i]
+        move_on(model, h, mixture, occupancy)
+
+
+@jit
+def write_policy(model, mixture, share, occupancy, policy):
+    """The same as probabilities ``policy`` (H,S,A), all 0 so far; where neither policy comes it is the falling one."""
+    start(model, 1.0, 1.0, occupancy)
+    for h in range(model.horizon):
+        for x in range(len(model.mu0)):
+            policy[h, x, mixture.falling[h, x]] = 1.0
+        here = occupancy[h % 2]
+        for x in reachable(model, h):
+            falling, rising = (1.0 - share) * here[0, x], share * here[1, x]
+            total = falling + rising
+            if total > 0.0 and mixture.falling[h, x] != mixture.rising[h, x]:
+                policy[h, x, mixture.falling[h, x]] = falling / total
+                policy[h, x, mixture.rising[h, x]] = rising / total
+        move_on(model, h, mixture, occupancy)
+
+
+@jit
+def start(model, falling, rising, occupancy):
+    """Occupancy of the first step by both policies, scaled; ``occupancy`` (2,2,S): of two steps, by each policy."""
+    for x in reachable(model, 0):
+        occupancy[0, 0, x], occupancy[0, 1, x] = falling * model.mu0[x], rising * model.mu0[x]
+
+
+@jit
+def move_on(model, h, mixture, occupancy):
+    """From the occupancy of step h to that of the next."""
+    _, _, actions, columns = model.successors.shape
+    successors, probability, _, _ = flat_rows(model)
+    first, here, there = first_row(model, h), occupancy[h % 2], occupancy[(h + 1) % 2]
+    there[:] = 0.0
+    for x in reachable(model, h):
+        for which in range(2):
+            choice = mixture.falling[h, x] if which == 0 else mixture.rising[h, x]
+            row = (first + x * actions + choice) * columns
+            for i in range(row, row + columns):
+                there[which, successors[i]] += here[which, x] * probability[i]
 
 
 @jit
@@ -167,7 +197,9 @@ def constrained(cmdp: CMDP) -> Optimum:
     value, utility, multiplier, share, _ = solve(model, cmdp.rho, pair, False)
     if np.isnan(value):
         raise _infeasible(cmdp.rho, utility)
-    return Optimum(value, utility, multiplier, _markov_policy(cmdp, pair, share))
+    policy = np.zeros((cmdp.H, cmdp.S, cmdp.A))
+    write_policy(model, pair, share, np.empty((2, 2, cmdp.S)), policy)
+    return Optimum(value, utility, multiplier, policy)
 
 
 def along(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
@@ -186,9 +218,11 @@ def along(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -> Arr
 def references(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -> Array:
     """(n,3): the best value without the constraint, its policy's utility, and the uniform policy's value."""
     asked = np.asarray(episodes, dtype=np.int64)
-    out, uniform = np.empty((len(asked), 3)), np.full((env.H, env.S, env.A), 1 / env.A)
+    model, out = empty_model(env), np.empty((len(asked), 3))
+    uniform = empty_policy(model)
+    uniform.probabilities[:] = 1 / env.A
     choice, values = np.zeros((env.H, env.S), np.int32), np.empty((2, env.S, 2))
-    refer_along(drift_of(env), empty_model(env), asked, choice, uniform, values, out)
+    refer_along(drift_of(env), model, asked, choice, uniform, values, out)
     return out
 
 
@@ -240,15 +274,6 @@ def _infeasible(rho: float, best: float, where: str = "") -> Infeasible:
     return Infeasible(f"no policy has a utility of {rho:.12g}{where}: the best attainable is {best:.12g}")
 
 
-def _markov_policy(cmdp: CMDP, pair: Mixture, share: float) -> Array:
-    """The Markov policy of the mixed occupancy measure; states that neither policy reaches follow the falling one."""
-    falling = occupancy(cmdp, _one_hot(pair.falling, cmdp.A))
-    if share == 0.0:
-        return _conditional(falling, _one_hot(pair.falling, cmdp.A))
-    rising = occupancy(cmdp, _one_hot(pair.rising, cmdp.A))
-    return _conditional((1 - share) * falling + share * rising, _one_hot(pair.falling, cmdp.A))
-
-
 def occupancy(cmdp: CMDP, policy: Array) -> Array:
     """q_h(x,a): the probability of being at x and playing a at step h."""
     q = np.empty((cmdp.H, cmdp.S, cmdp.A))
@@ -259,10 +284,6 @@ def occupancy(cmdp: CMDP, policy: Array) -> Array:
         flow = q[h][:, :, None] * cmdp.probability[layer]
         here = np.bincount(cmdp.successors[layer].ravel(), flow.ravel(), minlength=cmdp.S)
     return q
-
-
-def _one_hot(choice: NDArray[np.int32], actions: int) -> Array:
-    return np.eye(actions)[choice]
 
 
 def _conditional(q: Array, elsewhere: Array) -> Array:

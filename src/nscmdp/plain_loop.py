@@ -39,7 +39,6 @@ class Player:
         self.calls = calls_of(learner, env.A)
         self.exact = self.calls.policy is not None
         self.returns = np.zeros((0 if self.exact else env.episodes, 2))  # of every episode
-        self.table = np.zeros((env.H, env.S, env.A))
 
     def __call__(self, world, learner, draws, record, room, first, episodes) -> None:
         windows, asked = len(record.reward), dict(zip(record.asked.tolist(), record.values, strict=True))
@@ -98,12 +97,13 @@ class Player:
     def evaluate(self, drift: DriftArrays, room: Any, k: int) -> tuple[float, float]:
         """V and W of the policy of episode k, by compiled backward induction."""
         assert self.calls.policy is not None
-        states, steps = room.model.reach.states.tolist(), room.model.reach.steps
+        policy, states, steps = room.policy, room.model.reach.states.tolist(), room.model.reach.steps.tolist()
         for h in reversed(range(self.env.H)):
-            for x in states[steps[h] : steps[h + 1]]:
-                self.table[h, x] = distribution(self.calls.policy(h, x), h, x, self.env.A)
+            for i in range(steps[h], steps[h + 1]):
+                x = states[i]
+                policy.probabilities[i] = distribution(self.calls.policy(h, x), h, x, self.env.A)
         mix.dispatcher(drift, k, room.model)
-        return expect.dispatcher(room.model, self.table, room.values)
+        return expect.dispatcher(room.model, policy, room.values)
 
     def estimates(self, weight: NDArray[np.int64]) -> Array:
         """Mean return and utility of the episodes of every stratum, for V and W."""

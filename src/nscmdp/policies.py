@@ -13,7 +13,7 @@ import numpy as np
 
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
-from nscmdp.kernels.induction import drift_of, empty_model
+from nscmdp.kernels.induction import drift_of
 from nscmdp.kernels.sampling import sampler_of
 from nscmdp.learner import distribution, find
 from nscmdp.plain import distribution as checked
@@ -31,8 +31,8 @@ class Reader(Player):
     def evaluate(self, drift: Any, room: Any, k: int) -> tuple[float, float]:
         """The policy is asked for where it leads, step by step; V and W are left to others."""
         assert self.calls.policy is not None
-        model, policy = self.env.at(k), np.zeros_like(self.table)
-        here = model.mu0
+        model = self.env.at(k)
+        policy, here = np.zeros((model.H, model.S, model.A)), model.mu0
         for h in range(model.H):
             layer = h if model.layers > 1 else 0
             for x in np.flatnonzero(here).tolist():
@@ -49,7 +49,7 @@ def played(env: DriftingCMDP, learner: Any, name: str, episodes: Sequence[int], 
     ``learner`` is one before its first episode, its own draws are keyed by ``name``. Rows of states where a policy
     never is at step h are 0.
     """
-    world, room = World(drift_of(env), sampler_of(env)), Room(empty_model(env), np.empty((2, env.S, 2)))
+    world, room = World(drift_of(env), sampler_of(env)), Room.of(env)
     reader = Reader(env, world.sampler, learner)
     if not reader.exact:
         return None

@@ -22,15 +22,14 @@ from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import (
     DriftArrays,
     Model,
+    Policy,
     drift_of,
     empty_model,
+    empty_policy,
+    expect,
     find_leg,
-    first_row,
-    flat_rows,
-    look_ahead,
     mix,
     reachable,
-    start_values,
 )
 from nscmdp.kernels.jit import borrowed, expanded, inlined, jit
 from nscmdp.kernels.sampling import Sampler, sampler_of
@@ -64,32 +63,19 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
 
 
 @jit
-def value_of(model, learner, probabilities, scratch):
-    """V and W of the policy that a learner plays in this episode, by backward induction."""
-    return induct(*borrowed((model, learner, probabilities, scratch)))
+def value_of(model, learner, policy, values):
+    """V and W of the policy that a learner plays in this episode; writes it into ``policy``."""
+    return ask_and_expect(*borrowed((model, learner, policy, values)))
 
 
 @expanded
-def induct(model, learner, probabilities, scratch):
-    _, _, actions, columns = model.successors.shape
-    rows = flat_rows(model)
-    scratch[model.horizon % 2] = 0.0
+def ask_and_expect(model, learner, policy, values):
     for h in range(model.horizon - 1, -1, -1):
-        row = first_row(model, h)
-        later, now = scratch[(h + 1) % 2], scratch[h % 2]
-        for x in reachable(model, h):
-            sure = distribution(learner, h, x, probabilities)
-            if sure >= 0:
-                value, utility_value = look_ahead(rows, columns, row + x * actions + sure, later)
-            else:
-                value, utility_value = 0.0, 0.0
-                for a in range(actions):
-                    if probabilities[a] > 0.0:
-                        v, w = look_ahead(rows, columns, row + x * actions + a, later)
-                        value += probabilities[a] * v
-                        utility_value += probabilities[a] * w
-            now[x, 0], now[x, 1] = value, utility_value
-    return start_values(model, scratch[0])
+        states, place = reachable(model, h), model.reach.steps[h]
+        certain, probabilities = policy.certain[place:], policy.probabilities[place:]
+        for i in range(len(states)):
+            certain[i] = distribution(learner, h, states[i], probabilities[i])
+    return expect(model, policy, values)
 
 
 class World(NamedTuple):
@@ -120,7 +106,13 @@ class Room(NamedTuple):
     """To work in."""
 
     model: Model
+    policy: Policy
     values: Array  # (2, S, 2)
+
+    @classmethod
+    def of(cls, env: DriftingCMDP) -> "Room":
+        model = empty_model(env)
+        return cls(model, empty_policy(model), np.empty((2, env.S, 2)))
 
 
 @jit
@@ -141,7 +133,7 @@ def play_on(first, episodes, world, learner, draws, record, room):
         begin_episode(learner, draws.learner[i, 0])
         if evaluated < len(record.asked) and record.asked[evaluated] == k:
             mix(drift, k, room.model)
-            value, utility_value = value_of(room.model, learner, probabilities, room.values)
+            value, utility_value = value_of(room.model, learner, room.policy, room.values)
             record.values[evaluated, 0], record.values[evaluated, 1] = value, utility_value
             evaluated += 1
         start, end, weight = find_leg(drift, k)
@@ -256,7 +248,7 @@ def run(
     windows = min(windows or WINDOWS, env.episodes)
     reward, utility, duals = np.zeros((3, windows))
     values = np.empty((len(asked), 2))
-    world, room = World(drift_of(env), sampler_of(env)), Room(empty_model(env), np.empty((2, env.S, 2)))
+    world, room = World(drift_of(env), sampler_of(env)), Room.of(env)
     in_python = None if compiled and find(distribution, type(learner)) else python_player(env, world, learner)
     for first, draws in all_draws(env, name, seed):
         n = len(draws.learner)

@@ -13,7 +13,7 @@ from nscmdp.algorithms import double_restart_triple_q
 from nscmdp.algorithms._triple_q import resets_applied, triple_q
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
-from nscmdp.kernels.induction import drift_of, empty_model
+from nscmdp.kernels.induction import drift_of
 from nscmdp.kernels.sampling import sampler_of
 from nscmdp.learner import restart
 from nscmdp.problem import Problem
@@ -189,7 +189,7 @@ def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monk
     inside = problem._replace(K=W), arms
     alone = triple_q(*inside, rule="full", carry=True)
     world = simulate.World(drift_of(small), sampler_of(small))
-    room = simulate.Room(empty_model(small), np.empty((2, small.S, 2)))
+    room = simulate.Room.of(small)
     environment_draws = stream("environment", small.name, small.seed, SEED).random((K, 1 + 2 * H))
     learner_draws = stream("learner", NAME, SEED).random((K, 1 + H))
     values, (reward, utility, duals) = np.empty((K, 2)), np.zeros((3, K))

@@ -42,6 +42,66 @@ def test_evaluation_equals_the_dense_recursion(seed, shape, same_for_all_h):
     assert induction.evaluate(cmdp, policy) == pytest.approx(evaluate(cmdp, policy), abs=1e-12)
 
 
+def step_by_step(cmdp, policy):
+    """V and W of a policy (H,S,A), summed over actions and then columns in their order, in plain Python."""
+    later = [(0.0, 0.0)] * cmdp.S
+    for h in reversed(range(cmdp.H)):
+        layer, now = h % cmdp.layers, []
+        for x in range(cmdp.S):
+            value = utility = 0.0
+            for a in np.flatnonzero(policy[h, x]).tolist():
+                v, w = cmdp.reward[layer, x, a], cmdp.utility[layer, x, a]
+                for y, p in zip(cmdp.successors[layer, x, a], cmdp.probability[layer, x, a], strict=True):
+                    v, w = v + p * later[y][0], w + p * later[y][1]
+                value, utility = value + policy[h, x, a] * v, utility + policy[h, x, a] * w
+            now.append((value, utility))
+        later = now
+    value = utility = 0.0
+    for chance, (v, w) in zip(cmdp.mu0, later, strict=True):
+        value, utility = value + chance * v, utility + chance * w
+    return value, utility
+
+
+def columns_of(rng, actions, columns, *, shared, layers, states=7, horizon=5):
+    """A model of signed rewards whose rows have ``columns`` successors, the same for all actions where ``shared``."""
+    rows = layers, states, 1 if shared else actions, states
+    successors = np.argsort(rng.random(rows))[..., :columns]
+    successors = np.broadcast_to(successors, (layers, states, actions, columns)).astype(np.uint32)
+    probability = rng.dirichlet(np.ones(columns), size=successors.shape[:3])
+    reward, utility = rng.uniform(-1, 1, (2, *successors.shape))
+    return CMDP.sparse(successors, probability, reward, utility, horizon, -horizon, np.eye(states)[0])
+
+
+@pytest.mark.parametrize("layers", [1, 5])
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(("actions", "columns"), [(4, 4), (4, 3), (3, 4), (6, 4), (8, 1), (9, 5)])
+def test_no_bit_depends_on_how_many_actions_are_taken_at_once(actions, columns, shared, layers):
+    rng = np.random.default_rng([actions, columns, shared, layers])
+    cmdp = columns_of(rng, actions, columns, shared=shared, layers=layers)
+    model = induction.model_of(cmdp)
+    assert model.reach.shared == shared
+    policy = rng.dirichlet(np.ones(actions), size=(cmdp.H, cmdp.S)) * rng.integers(2, size=(cmdp.H, cmdp.S, actions))
+    assert induction.evaluate(cmdp, policy) == step_by_step(cmdp, policy)
+    assert induction.evaluate(cmdp, policy) == pytest.approx(evaluate(cmdp, policy), abs=1e-12)
+    choice, values = room(cmdp)
+    found = induction.greedy(model, 1.0, 0.7, choice, values)
+    assert found == step_by_step(cmdp, np.eye(actions)[choice])
+    assert np.dot((1.0, 0.7), found) == pytest.approx(np.dot((1.0, 0.7), best(cmdp, 1.0, 0.7)), abs=1e-12)
+    other = rng.integers(actions, size=choice.shape, dtype=np.int32)
+    both = induction.follow(model, choice, other, values, np.empty_like(values))
+    assert both == found + step_by_step(cmdp, np.eye(actions)[other])
+
+
+def test_actions_drawn_and_certain_give_the_same_bits():
+    rng = np.random.default_rng(8)
+    cmdp = columns_of(rng, 4, 4, shared=True, layers=1)
+    model, values = induction.model_of(cmdp), np.empty((2, cmdp.S, 2))
+    drawn, certain = induction.empty_policy(model), induction.empty_policy(model)
+    choice = rng.integers(4, size=len(drawn.certain), dtype=np.int32)
+    drawn.probabilities[:], certain.certain[:], certain.probabilities[:] = np.eye(4)[choice], choice, np.nan
+    assert induction.expect(model, drawn, values) == induction.expect(model, certain, values)
+
+
 def test_evaluation_equals_the_sum_over_all_trajectories():
     rng = np.random.default_rng(1)
     cmdp = random_cmdp(rng, 3, 2, 2)

@@ -24,6 +24,7 @@ class Reach(NamedTuple):
     states: NDArray[np.uint32]  # of step 0, of step 1, ...
     steps: NDArray[np.int64]  # (H+1,): the states of step h are those from steps[h] to steps[h+1]
     spans: NDArray[np.int64]  # (n,2): the stretches from one (layer,x) up to another that hold all of these
+    shared: bool  # do all actions of a state have the same successors, in the same columns?
 
 
 class Model(NamedTuple):
@@ -71,28 +72,27 @@ def reach_of(successors: NDArray[np.uint32], mu0: Array, horizon: int) -> Reach:
     """A successor counts whatever its probability: so does the induction, which multiplies by it."""
     layers, states = successors.shape[:2]
     reached, steps = np.empty(horizon * states, np.uint32), np.zeros(horizon + 1, np.int64)
-    follow_all(successors, mu0, reached, steps)
-    reached = reached[: steps[-1]]
-    layer = np.repeat(np.arange(horizon) % layers, np.diff(steps))
-    found = np.unique(layer * states + reached)
-    jumps = np.flatnonzero(np.diff(found) > 1)
-    firsts, lasts = found[np.concatenate([[0], jumps + 1])], found[np.concatenate([jumps, [-1]])]
-    return Reach(reached, steps, np.column_stack([firsts, lasts + 1]))
+    found = np.zeros(layers * states + 2, np.bool_)
+    shared = follow_all(successors, mu0, reached, steps, found[1:-1])
+    spans = np.flatnonzero(found[1:] != found[:-1]).reshape(-1, 2)
+    return Reach(reached[: steps[-1]], steps, spans, shared)
 
 
 def everywhere(horizon: int, states: int) -> Reach:
-    """Every state at every step, for a model with a layer a step that is yet to be filled."""
+    """Every state at every step, for a model that is yet to be filled: a layer per step, a column per next state."""
     return Reach(
         np.tile(np.arange(states, dtype=np.uint32), horizon),
         np.arange(horizon + 1) * states,
         np.array([[0, horizon * states]]),
+        True,
     )
 
 
 @jit
-def follow_all(successors, mu0, reached, steps):
+def follow_all(successors, mu0, reached, steps, found):
+    """Write the states of every step, and which (layer,x) are ``found`` among them; do actions share successors?"""
     layers, states, actions, columns = successors.shape
-    here = mu0 > 0.0
+    here, shared = mu0 > 0.0, True
     for h in range(len(steps) - 1):
         layer, end = h % layers, steps[h]
         there = np.zeros(states, np.bool_)
@@ -100,10 +100,14 @@ def follow_all(successors, mu0, reached, steps):
             if here[x]:
                 reached[end] = x
                 end += 1
+                found[layer * states + x] = True
                 for a in range(actions):
                     for i in range(columns):
-                        there[successors[layer, x, a, i]] = True
+                        y = successors[layer, x, a, i]
+                        there[y] = True
+                        shared &= y == successors[layer, x, 0, i]
         steps[h + 1], here = end, there
+    return shared
 
 
 def drift_of(env: DriftingCMDP) -> DriftArrays:
@@ -127,6 +131,11 @@ def find_leg(drift, k):
 @jit
 def mix(drift, k, model):
     """Write the model of episode k, where it can be reached."""
+    mix_in(k, *borrowed((drift, model)))
+
+
+@expanded
+def mix_in(k, drift, model):
     start, end, weight = find_leg(drift, k)
     _, _, actions, columns = model.successors.shape
     _, probability, reward, utility = flat_rows(model)
@@ -160,13 +169,45 @@ def first_row(model, h):
 def look_ahead(rows, columns, row, later):
     """Reward and utility of one row (h,x,a) and all that follows; ``later`` (S,2) holds V and W of the next step."""
     successors, probability, reward, utility = rows
-    value, utility_value = reward[row], utility[row]
-    first = np.uint64(row * columns)  # unsigned: a signed index is tested for counting from the end
-    for i in range(first, first + np.uint64(columns)):
-        y = successors[i]
-        value += probability[i] * later[y, 0]
-        utility_value += probability[i] * later[y, 1]
+    first, width = np.uint64(row), np.uint64(columns)  # unsigned: a signed index is tested for counting from the end
+    value, utility_value = reward[first], utility[first]
+    for i in range(width):
+        y, p = successors[first * width + i], probability[first * width + i]
+        value += p * later[y, 0]
+        utility_value += p * later[y, 1]
     return value, utility_value
+
+
+@inlined
+def look_ahead_four(rows, columns, row, later):
+    """The same for four rows from ``row`` on that share successors: V and W of these are read once for all four."""
+    successors, probability, reward, utility = rows
+    first, width = np.uint64(row), np.uint64(columns)
+    second, third, fourth = first + np.uint64(1), first + np.uint64(2), first + np.uint64(3)
+    v1, v2, v3, v4 = reward[first], reward[second], reward[third], reward[fourth]
+    w1, w2, w3, w4 = utility[first], utility[second], utility[third], utility[fourth]
+    for i in range(width):
+        y = successors[first * width + i]
+        v, w = later[y, 0], later[y, 1]
+        p1, p2 = probability[first * width + i], probability[second * width + i]
+        p3, p4 = probability[third * width + i], probability[fourth * width + i]
+        v1, w1, v2, w2 = v1 + p1 * v, w1 + p1 * w, v2 + p2 * v, w2 + p2 * w
+        v3, w3, v4, w4 = v3 + p3 * v, w3 + p3 * w, v4 + p4 * v, w4 + p4 * w
+    return (v1, w1), (v2, w2), (v3, w3), (v4, w4)
+
+
+@inlined
+def in_fours(model):
+    """How many of a state's actions :func:`look_ahead_four` can take."""
+    actions = model.successors.shape[2]
+    return actions // 4 * 4 if model.reach.shared else 0
+
+
+@inlined
+def is_grid(model):
+    """Do four actions share four successors? Inductions are compiled for these numbers, and once more for any."""
+    _, _, actions, columns = model.successors.shape
+    return model.reach.shared and actions == 4 and columns == 4
 
 
 @inlined
@@ -195,23 +236,43 @@ def greedy(model, on_reward, on_utility, choice, values):
 
 @expanded
 def choose(on_reward, on_utility, model, choice, values):
+    if is_grid(model):
+        return choose_among(4, 4, 4, on_reward, on_utility, model, choice, values)
     _, _, actions, columns = model.successors.shape
-    rows = flat_rows(model)
+    return choose_among(actions, in_fours(model), columns, on_reward, on_utility, model, choice, values)
+
+
+@inlined
+def choose_among(actions, fours, columns, on_reward, on_utility, model, choice, values):
+    rows = borrowed(flat_rows(model))
     values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
-        row = first_row(model, h)
+        first = first_row(model, h)
         later, now = values[(h + 1) % 2], values[h % 2]
         for x in reachable(model, h):
-            best, second, picked, value, utility_value = -np.inf, -np.inf, 0, 0.0, 0.0
-            for a in range(actions):
-                v, w = look_ahead(rows, columns, row + x * actions + a, later)
-                score = on_reward * v + on_utility * w
-                tiebreak = w if on_reward > 0.0 else v
-                if score > best + TIE or (score > best - TIE and tiebreak > second):
-                    best, second, picked, value, utility_value = max(score, best), tiebreak, a, v, w
-            choice[h, x] = picked
-            now[x, 0], now[x, 1] = value, utility_value
+            row, kept = first + x * actions, (-np.inf, -np.inf, 0, 0.0, 0.0)
+            for a in range(0, fours, 4):
+                one, two, three, four = look_ahead_four(rows, columns, row + a, later)
+                kept = preferred(on_reward, on_utility, kept, a, one)
+                kept = preferred(on_reward, on_utility, kept, a + 1, two)
+                kept = preferred(on_reward, on_utility, kept, a + 2, three)
+                kept = preferred(on_reward, on_utility, kept, a + 3, four)
+            for a in range(fours, actions):
+                kept = preferred(on_reward, on_utility, kept, a, look_ahead(rows, columns, row + a, later))
+            _, _, choice[h, x], now[x, 0], now[x, 1] = kept
     return start_values(model, values[0])
+
+
+@inlined
+def preferred(on_reward, on_utility, kept, a, ahead):
+    """The better of the action kept so far and action a: its score, its tiebreak, its number, its V and W."""
+    best, second, picked, value, utility_value = kept
+    v, w = ahead
+    score = on_reward * v + on_utility * w
+    tiebreak = w if on_reward > 0.0 else v
+    if score > best + TIE or (score > best - TIE and tiebreak > second):
+        return max(score, best), tiebreak, a, v, w
+    return best, second, picked, value, utility_value
 
 
 @jit
@@ -222,8 +283,15 @@ def follow(model, one, other, values, others):
 
 @expanded
 def walk(model, one, other, values, others):
+    if is_grid(model):
+        return walk_on(4, 4, model, one, other, values, others)
     _, _, actions, columns = model.successors.shape
-    rows = flat_rows(model)
+    return walk_on(actions, columns, model, one, other, values, others)
+
+
+@inlined
+def walk_on(actions, columns, model, one, other, values, others):
+    rows = borrowed(flat_rows(model))
     values[model.horizon % 2] = 0.0
     others[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
@@ -238,24 +306,67 @@ def walk(model, one, other, values, others):
     return v, w, v_other, w_other
 
 
+class Policy(NamedTuple):
+    """What is played in the n reachable (h,x), in the order of :class:`Reach`."""
+
+    certain: NDArray[np.int32]  # (n,): an action, or -1 where ...
+    probabilities: Array  # (n,A): ... it is drawn
+
+
+def empty_policy(model: Model) -> Policy:
+    """Drawn everywhere, with probabilities yet to be filled."""
+    places, actions = len(model.reach.states), model.successors.shape[2]
+    return Policy(np.full(places, -1, np.int32), np.empty((places, actions)))
+
+
 @jit
 def expect(model, policy, values):
-    """V and W of the stochastic policy ``policy`` (H,S,A)."""
+    """V and W of a :class:`Policy`; uses ``values`` (2,S,2)."""
+    return average(*borrowed((model, policy, values)))
+
+
+@expanded
+def average(model, policy, values):
+    if is_grid(model):
+        return average_among(4, 4, 4, model, policy, values)
     _, _, actions, columns = model.successors.shape
-    rows = flat_rows(model)
+    return average_among(actions, in_fours(model), columns, model, policy, values)
+
+
+@inlined
+def average_among(actions, fours, columns, model, policy, values):
+    rows = borrowed(flat_rows(model))
     values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
-        row = first_row(model, h)
+        first = first_row(model, h)
         later, now = values[(h + 1) % 2], values[h % 2]
-        for x in reachable(model, h):
-            value, utility_value = 0.0, 0.0
-            for a in range(actions):
-                if policy[h, x, a] > 0.0:
-                    v, w = look_ahead(rows, columns, row + x * actions + a, later)
-                    value += policy[h, x, a] * v
-                    utility_value += policy[h, x, a] * w
-            now[x, 0], now[x, 1] = value, utility_value
+        states, place = reachable(model, h), model.reach.steps[h]
+        certain, probabilities = policy.certain[place:], policy.probabilities[place:]
+        for i in range(len(states)):
+            x = states[i]
+            row = first + x * actions
+            if certain[i] >= 0:
+                now[x, 0], now[x, 1] = look_ahead(rows, columns, row + certain[i], later)
+            else:
+                now[x, 0], now[x, 1] = average_of(actions, fours, columns, rows, row, probabilities[i], later)
     return start_values(model, values[0])
+
+
+@inlined
+def average_of(actions, fours, columns, rows, row, probabilities, later):
+    """A probability of 0 adds 0 to a sum that is never -0.0: the result does not depend on whether it is left out."""
+    value, utility_value = 0.0, 0.0
+    for a in range(0, fours, 4):
+        (v1, w1), (v2, w2), (v3, w3), (v4, w4) = look_ahead_four(rows, columns, row + a, later)
+        p1, p2, p3, p4 = probabilities[a], probabilities[a + 1], probabilities[a + 2], probabilities[a + 3]
+        value = value + p1 * v1 + p2 * v2 + p3 * v3 + p4 * v4
+        utility_value = utility_value + p1 * w1 + p2 * w2 + p3 * w3 + p4 * w4
+    for a in range(fours, actions):
+        if probabilities[a] > 0.0:
+            v, w = look_ahead(rows, columns, row + a, later)
+            value += probabilities[a] * v
+            utility_value += probabilities[a] * w
+    return value, utility_value
 
 
 def evaluate(cmdp: CMDP, policy: Array) -> tuple[float, float]:
@@ -263,4 +374,7 @@ def evaluate(cmdp: CMDP, policy: Array) -> tuple[float, float]:
     expected = (cmdp.H, cmdp.S, cmdp.A)
     if policy.shape != expected:
         raise ValueError(f"the policy has shape {policy.shape}, expected (H, S, A) = {expected}")
-    return expect(model_of(cmdp), np.ascontiguousarray(policy, dtype=float), np.empty((2, cmdp.S, 2)))
+    model = model_of(cmdp)
+    played, steps = empty_policy(model), np.repeat(np.arange(cmdp.H), np.diff(model.reach.steps))
+    played.probabilities[:] = policy[steps, model.reach.states]
+    return expect(model, played, np.empty((2, cmdp.S, 2)))
