@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
+from uv import find_uv_bin
 
 from benchmarks.cases import MIDDLE, ONE, SMALL, World
 from benchmarks.loops import SAME
@@ -43,7 +44,7 @@ class Peer:
 
     def __init__(self, program: str, *packages: str) -> None:
         wanted = [option for package in packages for option in ("--with", package)]
-        command = ["uv", "run", "--quiet", "--no-project", "--python", sys.executable, *wanted]
+        command = [find_uv_bin(), "run", "--quiet", "--no-project", "--python", sys.executable, *wanted]
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
             [*command, "python", str(HERE / program)],

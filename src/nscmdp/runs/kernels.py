@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from nscmdp import algorithms, environments, simulate
-from nscmdp.kernels import jit
+from nscmdp.kernels.jit import folder as kept_in
 from nscmdp.problem import DoesNotFit
 from nscmdp.runs import files, integrity
 from nscmdp.study import layout
@@ -36,7 +36,7 @@ def compile_for(names: Iterable[str]) -> None:
 
 def note(algorithm: str) -> Path:
     """Is there where an algorithm's kernels are."""
-    return jit.folder(algorithms.module(algorithm).__name__) / f"{algorithm}.ready"
+    return kept_in(algorithms.module(algorithm).__name__) / f"{algorithm}.ready"
 
 
 def announce(plan: Plan, folder: Path) -> None:
