@@ -112,9 +112,9 @@ RESTART_Q = structure(
     wholes="H S A epoch episode epochs",
 )
 PROPD = structure(
-    pointers="visits seen known paid preference chance q v",
+    pointers="rows used entries successors values",
     reals="y alpha beta eta shrink most rho",
-    wholes="H S A episode start window restart",
+    wholes="H S A M R episode start window restart",
 )
 OPT_CMDP = structure(
     parts="model mixture",
@@ -196,17 +196,15 @@ def restart_q(learner: RestartQ, env: DriftingCMDP) -> ctypes.Structure:
 
 
 def propd(learner: Propd, env: DriftingCMDP) -> ctypes.Structure:
-    rows = env.H, env.S, env.A
     own = {
-        "visits": np.zeros((*rows, env.S)),
-        "seen": np.zeros((*rows, env.S), np.int32),
-        "known": np.zeros(rows, np.int64),
-        "paid": np.zeros((*rows, 2)),
-        "preference": np.zeros(rows),
-        "chance": np.zeros(rows),
-        "q": np.zeros((*rows, 2)),
-        "v": np.zeros((env.H + 1, env.S, 2)),
+        "rows": np.zeros_like(learner.rows),
+        "used": np.ones_like(learner.used),
+        "entries": learner.entries.copy(),
+        "successors": np.zeros((*learner.successors.shape, 2)),
+        "values": np.zeros_like(learner.values),
         "y": 0.0,
+        "R": learner.entries.shape[1],
+        "M": learner.successors.shape[3],
         "episode": 0,
         "start": 0,
     }

@@ -1,49 +1,66 @@
-/* PROPD-PPO: nscmdp/algorithms/propd_ppo.py. */
+/* PROPD-PPO: nscmdp/algorithms/propd_ppo.py.
+ *
+ * Tables have one row for each state met at step h, and row 0 for all others, whose policy and values are alike.
+ */
 #include "loop.h"
 
 typedef struct {
-    double *visits;             /* (H, S, A, S): column i is of the i-th successor seen */
-    int32_t *seen;              /* (H, S, A, S): that successor */
-    int64_t *known;             /* (H, S, A): how many there are */
-    double *paid;               /* (H, S, A, 2) */
-    double *preference, *chance; /* (H, S, A) */
-    double *q;                  /* (H, S, A, 2) */
-    double *v;                  /* (H+1, S, 2) */
+    double reward, utility; /* sums in the window */
+    double n, bonus;        /* visits, and 1; 2 beta / sqrt(n) */
+    int64_t known;          /* how many different successors were seen */
+    double q_r, q_g, preference, chance;
+} entry;
+
+typedef struct {
+    double visits;
+    int64_t row;
+} successor;
+
+typedef struct {
+    uint32_t *rows;        /* (H+1, S): the row of x at step h */
+    int64_t *used;         /* (H+1): how many rows there are */
+    entry *entries;        /* (H, R, A) */
+    successor *successors; /* (H, R, A, M) */
+    exact_values *values;  /* (H+1, R) */
     double y, alpha, beta, eta, shrink, most, rho;
-    int64_t H, S, A, episode, start, window, restart;
+    int64_t H, S, A, M, R, episode, start, window, restart;
 } propd;
 
-static void improve(const propd *l, int64_t row)
+INLINE entry *entries_of(const propd *l, int64_t h, int64_t row)
 {
-    double *restrict logs = l->preference + row, *restrict chance = l->chance + row;
+    return l->entries + (h * l->R + row) * l->A;
+}
+
+INLINE void improve(const propd *l, entry *restrict e)
+{
     double largest = -INFINITY, total = 0.0;
     for (int64_t a = 0; a < l->A; a++) {
-        const double *q = l->q + 2 * (row + a);
-        logs[a] += l->alpha * (q[0] + l->y * q[1]);
-        largest = larger(largest, logs[a]);
+        e[a].preference += l->alpha * (e[a].q_r + l->y * e[a].q_g);
+        largest = larger(largest, e[a].preference);
     }
     for (int64_t a = 0; a < l->A; a++)
-        total += chance[a] = exp(logs[a] - largest);
+        total += e[a].chance = e[a].preference < largest ? exp(e[a].preference - largest) : 1.0;
     for (int64_t a = 0; a < l->A; a++)
-        chance[a] /= total;
+        e[a].chance /= total;
 }
 
 static void begin(void *learner, double u)
 {
     (void)u;
     propd *l = learner;
-    const int64_t rows = l->H * l->S * l->A;
-    if (l->episode % l->window == 0) {
-        memset(l->known, 0, sizeof(int64_t) * (size_t)rows);
-        memset(l->paid, 0, sizeof(double) * 2 * (size_t)rows);
-    }
-    if (l->episode % l->restart == 0) {
-        for (int64_t i = 0; i < rows; i++)
-            l->preference[i] = 0.0, l->chance[i] = 1.0 / (double)l->A;
-        return;
-    }
-    for (int64_t row = 0; row < rows; row += l->A)
-        improve(l, row);
+    const bool forget = l->episode % l->window == 0, restart = l->episode % l->restart == 0;
+    for (int64_t h = 0; h < l->H; h++)
+        for (int64_t row = 0; row < l->used[h]; row++) {
+            entry *restrict e = entries_of(l, h, row);
+            for (int64_t a = 0; a < l->A; a++) {
+                if (forget)
+                    e[a].reward = e[a].utility = 0.0, e[a].known = 0, e[a].n = 1.0, e[a].bonus = 2.0 * l->beta;
+                if (restart)
+                    e[a].preference = 0.0, e[a].chance = 1.0 / (double)l->A;
+            }
+            if (!restart)
+                improve(l, e);
+        }
 }
 
 INLINE choice act(void *learner, int64_t h, int64_t x, double u)
@@ -51,64 +68,74 @@ INLINE choice act(void *learner, int64_t h, int64_t x, double u)
     propd *l = learner;
     if (h == 0)
         l->start = x;
-    const double *restrict chance = l->chance + (h * l->S + x) * l->A;
+    const entry *restrict e = entries_of(l, h, l->rows[h * l->S + x]);
     int64_t action = 0;
-    double below = chance[0];
+    double below = e[0].chance;
     while (action + 1 < l->A && u >= below)
-        below += chance[++action];
+        below += e[++action].chance;
     return (choice){action, 0.0, 0.0};
+}
+
+/* The row of a state that is met, which begins as a copy of row 0. */
+INLINE int64_t row_of(propd *l, int64_t h, int64_t x)
+{
+    uint32_t *row = l->rows + h * l->S + x;
+    if (*row == 0) {
+        *row = (uint32_t)l->used[h]++;
+        l->values[h * l->R + *row] = l->values[h * l->R];
+        if (h < l->H)
+            memcpy(entries_of(l, h, *row), entries_of(l, h, 0), sizeof(entry) * (size_t)l->A);
+    }
+    return *row;
 }
 
 INLINE void learn(void *learner, int64_t h, int64_t x, int64_t a, double r, double g, int64_t y, double v, double w)
 {
     (void)v, (void)w;
     propd *l = learner;
-    const int64_t row = (h * l->S + x) * l->A + a, known = l->known[row];
-    int32_t *restrict seen = l->seen + row * l->S;
-    double *restrict visits = l->visits + row * l->S;
-    l->paid[2 * row] += r;
-    l->paid[2 * row + 1] += g;
+    const int64_t row = row_of(l, h, x), later = row_of(l, h + 1, y);
+    entry *restrict e = entries_of(l, h, row) + a;
+    successor *restrict s = l->successors + ((h * l->R + row) * l->A + a) * l->M;
+    e->reward += r;
+    e->utility += g;
+    e->n += 1.0;
+    e->bonus = 2.0 * l->beta / sqrt(e->n);
     int64_t i = 0;
-    while (i < known && seen[i] != y)
+    while (i < e->known && s[i].row != later)
         i++;
-    if (i == known) {
-        seen[i] = (int32_t)y;
-        visits[i] = 0.0;
-        l->known[row]++;
+    if (i == e->known) {
+        s[i] = (successor){0.0, later};
+        e->known++;
     }
-    visits[i] += 1.0;
+    s[i].visits += 1.0;
 }
 
 static void end(void *learner)
 {
     propd *l = learner;
-    const int64_t S = l->S, A = l->A;
-    const double step = l->eta * (l->rho - l->v[2 * l->start + 1]);
+    const double step = l->eta * (l->rho - l->values[l->rows[l->start]].w);
     l->y = smaller(larger(l->shrink * l->y + step, 0.0), l->most);
     l->episode++;
     for (int64_t h = l->H - 1; h >= 0; h--) {
-        const double *restrict later = l->v + 2 * (h + 1) * S;
+        const exact_values *restrict later = l->values + (h + 1) * l->R;
+        exact_values *restrict now = l->values + h * l->R;
         const double most = (double)(l->H - h);
-        for (int64_t x = 0; x < S; x++) {
-            double v_r = 0.0, v_g = 0.0;
-            for (int64_t a = 0; a < A; a++) {
-                const int64_t row = (h * S + x) * A + a;
-                const int32_t *restrict seen = l->seen + row * S;
-                const double *restrict visits = l->visits + row * S;
-                double n = 1.0, q_r = l->paid[2 * row], q_g = l->paid[2 * row + 1];
-                for (int64_t i = 0; i < l->known[row]; i++) {
-                    n += visits[i];
-                    q_r += visits[i] * later[2 * seen[i]];
-                    q_g += visits[i] * later[2 * seen[i] + 1];
+        for (int64_t row = 0; row < l->used[h]; row++) {
+            entry *restrict e = entries_of(l, h, row);
+            exact_values sum = {0.0, 0.0};
+            for (int64_t a = 0; a < l->A; a++) {
+                const successor *restrict s = l->successors + ((h * l->R + row) * l->A + a) * l->M;
+                double q_r = e[a].reward, q_g = e[a].utility;
+                for (int64_t i = 0; i < e[a].known; i++) {
+                    q_r += s[i].visits * later[s[i].row].v;
+                    q_g += s[i].visits * later[s[i].row].w;
                 }
-                const double bonus = 2.0 * l->beta / sqrt(n);
-                q_r = smaller(larger(q_r / n + bonus, 0.0), most);
-                q_g = smaller(larger(q_g / n + bonus, 0.0), most);
-                l->q[2 * row] = q_r, l->q[2 * row + 1] = q_g;
-                v_r += l->chance[row] * q_r;
-                v_g += l->chance[row] * q_g;
+                e[a].q_r = smaller(larger(q_r / e[a].n + e[a].bonus, 0.0), most);
+                e[a].q_g = smaller(larger(q_g / e[a].n + e[a].bonus, 0.0), most);
+                sum.v += e[a].chance * e[a].q_r;
+                sum.w += e[a].chance * e[a].q_g;
             }
-            l->v[2 * (h * S + x)] = v_r, l->v[2 * (h * S + x) + 1] = v_g;
+            now[row] = sum;
         }
     }
 }
@@ -116,7 +143,9 @@ static void end(void *learner)
 INLINE void policy(void *learner, int64_t h, int64_t x, double *restrict chances)
 {
     const propd *l = learner;
-    memcpy(chances, l->chance + (h * l->S + x) * l->A, sizeof(double) * (size_t)l->A);
+    const entry *restrict e = entries_of(l, h, l->rows[h * l->S + x]);
+    for (int64_t a = 0; a < l->A; a++)
+        chances[a] = e[a].chance;
 }
 
 void play_propd_ppo(game *g, propd *learner)

@@ -13,8 +13,11 @@
 Only abstracts were available: the structure is that of its stationary ancestor (OPDOP) with restarts, the exponents of
 K and B are those that balance its bounds, and those of H are uncertain. Its step sizes ask for the variation B_* of the
 optimal policies as well, which no environment here declares: B stands for B + B_*. x_1 is the first state of episode k,
-V^0 = 0, and V_g^{k-1} survives a restart of the policy. It keeps the counts n(h,x,a,y), H S^2 A numbers, where the
-paper's learners keep H S A, and walks all successors seen so far in every episode.
+V^0 = 0, and V_g^{k-1} survives a restart of the policy. It keeps the counts n(h,x,a,y), H S^2 A numbers where every
+state may follow every other, and the paper's learners H S A.
+
+States that step h has not met all have the same policy and values, so an episode costs as much as has been met: states,
+their actions, and the successors seen after each.
 """
 
 import math
@@ -83,16 +86,35 @@ def scaled(problem: Problem, factors: Any) -> Constants:
     )
 
 
+ENTRY = np.dtype(
+    (
+        np.record,
+        [
+            ("reward", np.float64),  # sum of r in the window
+            ("utility", np.float64),  # sum of g
+            ("n", np.float64),  # visits, and RIDGE
+            ("bonus", np.float64),  # 2 beta / sqrt(n)
+            ("known", np.int64),  # how many different successors were seen
+            ("Q_r", np.float64),
+            ("Q_g", np.float64),
+            ("preference", np.float64),  # log pi, up to a constant in each (h,x)
+            ("chance", np.float64),  # pi
+        ],
+    )
+)
+SUCCESSOR = np.dtype((np.record, [("visits", np.float64), ("row", np.uint32)]))
+VALUE = np.dtype((np.record, [("V_r", np.float64), ("V_g", np.float64)]))
+
+
 class Propd(NamedTuple):
-    visits: Array  # (H, S, A, S): n(h,x,a,y), column i is of the i-th successor seen
-    seen: NDArray[np.int32]  # (H, S, A, S): that successor
-    known: NDArray[np.int64]  # (H, S, A): how many there are
-    paid: Array  # (H, S, A, 2): sums of r and g
-    preference: Array  # (H, S, A): log pi, up to a constant in each (h,x)
-    chance: Array  # (H, S, A): pi
-    q: Array  # (H, S, A, 2): Q_r and Q_g
-    v: Array  # (H+1, S, 2): V_r and V_g
-    now: Array  # scalars: episodes so far, Y, the first state of the episode
+    """Tables have one row for each state met at step h, and row 0 for all others, whose policy and values are alike."""
+
+    rows: NDArray[np.uint32]  # (H+1, S): the row of x at step h
+    used: NDArray[np.int64]  # (H+1,): how many rows there are
+    entries: Any  # (H, rows, A) of ENTRY
+    successors: Any  # (H, rows, A, M) of SUCCESSOR: n(h,x,a,y), y by its row, in the order in which it was first seen
+    values: Any  # (H+1, rows) of VALUE
+    now: Array  # scalars: episodes so far, Y, the row of the episode's first state
     alpha: float
     beta: float
     eta: float
@@ -104,16 +126,17 @@ class Propd(NamedTuple):
 
 
 def learner(problem: Problem, constants: Constants) -> Propd:
-    S, A, H, _ = problem[:4]
+    S, A, H, K = problem[:4]
+    rows = 1 + min(S, K)
+    columns = problem.env.successors.shape[3]  # room alone: which successors there are, and how many, is learnt
+    entries = np.zeros((H, rows, A), ENTRY)
+    entries["chance"][:, 0] = 1 / A
     return Propd(
-        visits=np.zeros((H, S, A, S)),
-        seen=np.zeros((H, S, A, S), np.int32),
-        known=np.zeros((H, S, A), np.int64),
-        paid=np.zeros((H, S, A, 2)),
-        preference=np.zeros((H, S, A)),
-        chance=np.full((H, S, A), 1 / A),
-        q=np.zeros((H, S, A, 2)),
-        v=np.zeros((H + 1, S, 2)),
+        rows=np.zeros((H + 1, S), np.uint32),
+        used=np.ones(H + 1, np.int64),
+        entries=entries,
+        successors=np.zeros((H, rows, A, columns), SUCCESSOR),
+        values=np.zeros((H + 1, rows), VALUE),
         now=scalars(episode=0, Y=0.0, start=0),
         alpha=constants.alpha,
         beta=constants.beta,
@@ -130,48 +153,68 @@ def learner(problem: Problem, constants: Constants) -> Propd:
 def begin(learner):
     """Restart the policy and the window where they are due, then improve the policy."""
     k = learner.now[0].episode
-    if k % learner.window == 0:
-        learner.known[:] = 0
-        learner.paid[:] = 0.0
-    restart = k % learner.restart == 0
-    horizon, states, actions = learner.chance.shape
+    forget, restart = k % learner.window == 0, k % learner.restart == 0
+    horizon, _, actions = learner.entries.shape
     for h in range(horizon):
-        for x in range(states):
-            if restart:
-                for a in range(actions):
-                    learner.preference[h, x, a] = 0.0
-                    learner.chance[h, x, a] = 1.0 / actions
-            else:
-                improve(learner, h, x)
+        for row in range(learner.used[h]):
+            entries = learner.entries[h, row]
+            for a in range(actions):
+                entry = entries[a]
+                if forget:
+                    entry.reward, entry.utility, entry.known, entry.n = 0.0, 0.0, 0, RIDGE
+                    entry.bonus = 2.0 * learner.beta / np.sqrt(RIDGE)
+                if restart:
+                    entry.preference, entry.chance = 0.0, 1.0 / actions
+            if not restart:
+                improve(entries, learner.alpha, learner.now[0].Y)
 
 
-@jit
-def improve(learner, h, x):
+@inlined
+def improve(entries, alpha, Y):
     """pi ~ pi exp(alpha (Q_r + Y Q_g))"""
-    logs, chance = learner.preference[h, x], learner.chance[h, x]
     largest, total = -np.inf, 0.0
-    for a in range(len(logs)):
-        logs[a] += learner.alpha * (learner.q[h, x, a, 0] + learner.now[0].Y * learner.q[h, x, a, 1])
-        largest = max(largest, logs[a])
-    for a in range(len(logs)):
-        chance[a] = math.exp(logs[a] - largest)
-        total += chance[a]
-    for a in range(len(logs)):
-        chance[a] /= total
+    for a in range(len(entries)):
+        entry = entries[a]
+        entry.preference += alpha * (entry.Q_r + Y * entry.Q_g)
+        if entry.preference > largest:
+            largest = entry.preference
+    for a in range(len(entries)):
+        entry = entries[a]
+        entry.chance = math.exp(entry.preference - largest) if entry.preference < largest else 1.0
+        total += entry.chance
+    for a in range(len(entries)):
+        entries[a].chance /= total
 
 
 @jit
 def record(learner, h, x, a, r, g, y):
-    learner.paid[h, x, a, 0] += r
-    learner.paid[h, x, a, 1] += g
-    seen, visits, known = learner.seen[h, x, a], learner.visits[h, x, a], learner.known[h, x, a]
-    for i in range(known):
-        if seen[i] == y:
-            visits[i] += 1.0
+    row, later = row_of(learner, h, x), row_of(learner, h + 1, y)
+    entry, successors = learner.entries[h, row, a], learner.successors[h, row, a]
+    entry.reward += r
+    entry.utility += g
+    entry.n += 1.0
+    entry.bonus = 2.0 * learner.beta / np.sqrt(entry.n)
+    for i in range(entry.known):
+        if successors[i].row == later:
+            successors[i].visits += 1.0
             return
-    seen[known] = y
-    visits[known] = 1.0
-    learner.known[h, x, a] = known + 1
+    successors[entry.known].row, successors[entry.known].visits = later, 1.0
+    entry.known += 1
+
+
+@jit
+def row_of(learner, h, x):
+    """The row of a state that is met, which begins as a copy of row 0."""
+    row = learner.rows[h, x]
+    if row == 0:
+        row = learner.used[h]
+        learner.rows[h, x] = row
+        learner.used[h] += 1
+        learner.values[h, row] = learner.values[h, 0]
+        if h < len(learner.entries):
+            for a in range(learner.entries.shape[2]):
+                learner.entries[h, row, a] = learner.entries[h, 0, a]
+    return row
 
 
 @jit
@@ -179,38 +222,33 @@ def finish(learner):
     """The dual step with the evaluation of before, then the evaluation of this episode's policy."""
     now = learner.now[0]
     # Y <- clip_[0,chi]( (1 - eta xi) Y + eta (rho - V_g) )
-    step = learner.eta * (learner.rho - learner.v[0, now.start, 1])
+    step = learner.eta * (learner.rho - learner.values[0, learner.rows[0, now.start]].V_g)
     now.Y = min(max(learner.shrink * now.Y + step, 0.0), learner.most)
     now.episode += 1
-    horizon, states, actions = learner.chance.shape
+    horizon, _, actions = learner.entries.shape
     for h in range(horizon - 1, -1, -1):
-        for x in range(states):
+        most, later = float(horizon - h), learner.values[h + 1]
+        for row in range(learner.used[h]):
             v_r, v_g = 0.0, 0.0
             for a in range(actions):
-                q_r, q_g = look_ahead(learner, h, x, a)
-                learner.q[h, x, a, 0], learner.q[h, x, a, 1] = q_r, q_g
-                v_r += learner.chance[h, x, a] * q_r
-                v_g += learner.chance[h, x, a] * q_g
-            learner.v[h, x, 0], learner.v[h, x, 1] = v_r, v_g
-
-
-@jit
-def look_ahead(learner, h, x, a):
-    """Q_r and Q_g of (h,x,a)"""
-    n, q_r, q_g = RIDGE, learner.paid[h, x, a, 0], learner.paid[h, x, a, 1]
-    for i in range(learner.known[h, x, a]):
-        y, visits = learner.seen[h, x, a, i], learner.visits[h, x, a, i]
-        n += visits
-        q_r += visits * learner.v[h + 1, y, 0]
-        q_g += visits * learner.v[h + 1, y, 1]
-    bonus, most = 2.0 * learner.beta / np.sqrt(n), float(learner.chance.shape[0] - h)
-    return clipped(q_r / n + bonus, most), clipped(q_g / n + bonus, most)
+                entry, successors = learner.entries[h, row, a], learner.successors[h, row, a]
+                q_r, q_g = entry.reward, entry.utility
+                for i in range(entry.known):
+                    visits, ahead = successors[i].visits, later[successors[i].row]
+                    q_r += visits * ahead.V_r
+                    q_g += visits * ahead.V_g
+                entry.Q_r = clipped(q_r / entry.n + entry.bonus, most)
+                entry.Q_g = clipped(q_g / entry.n + entry.bonus, most)
+                v_r += entry.chance * entry.Q_r
+                v_g += entry.chance * entry.Q_g
+            learner.values[h, row].V_r, learner.values[h, row].V_g = v_r, v_g
 
 
 @inlined
 def clipped(value, most):
     """To [0, most]; comparisons, since min and max would look for nan."""
-    return most if value > most else (0.0 if value < 0.0 else value)
+    value = value if value > 0.0 else 0.0
+    return value if value < most else most
 
 
 @operation(begin_episode, Propd)
@@ -222,10 +260,11 @@ def _(learner, u):
 def _(learner, h, x, u):
     if h == 0:
         learner.now[0].start = x
-    action, below = 0, learner.chance[h, x, 0]
-    while action + 1 < learner.chance.shape[2] and u >= below:
+    entries = learner.entries[h, learner.rows[h, x]]
+    action, below = 0, entries[0].chance
+    while action + 1 < len(entries) and u >= below:
         action += 1
-        below += learner.chance[h, x, action]
+        below += entries[action].chance
     return action
 
 
@@ -241,8 +280,9 @@ def _(learner):
 
 @operation(policy, Propd)
 def _(learner, h, x, probabilities):
-    for a in range(learner.chance.shape[2]):
-        probabilities[a] = learner.chance[h, x, a]
+    entries = learner.entries[h, learner.rows[h, x]]
+    for a in range(len(entries)):
+        probabilities[a] = entries[a].chance
 
 
 @operation(dual, Propd)
