@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cases import Tables
-from nscmdp import simulate
+from nscmdp import optimum, simulate
 from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
 from nscmdp.algorithms._lsvi import CountingLSVI
 from nscmdp.algorithms._triple_q import TripleQ
@@ -117,10 +117,10 @@ PROPD = structure(
     wholes="H S A M R episode start window restart",
 )
 OPT_CMDP = structure(
-    parts="model mixture",
-    pointers="states actions paid counts rising occupancy",
+    parts="mixture",
+    pointers="rows used states order path actions paid entries successors mu0 rising occupancy",
     reals="bonus rho",
-    wholes="window episode solved due refresh",
+    wholes="H S A M R window episode solved due refresh",
 )
 EXACT_MODEL = structure(
     parts="model drift", pointers="choice values", reals="z cbar eta target", wholes="episode frame forget"
@@ -146,11 +146,14 @@ def drift(env: DriftingCMDP) -> ctypes.Structure:
     return filled(PARTS["drift"], {**walked._asdict(), "stops": len(walked.knots)})
 
 
-def mixture(env: DriftingCMDP) -> ctypes.Structure:
-    names = ("falling", "rising", "trial")
-    policies = {name: np.zeros((env.H, env.S), np.int32) for name in names}
-    room = {name: np.empty((2, env.S, 2)) for name in ("values", "others")}
-    return filled(PARTS["mixture"], {**policies, **room})
+def mixture(horizon: int, states: int) -> ctypes.Structure:
+    return filled(PARTS["mixture"], optimum.mixture(horizon, states)._asdict())
+
+
+def fresh(learner: Any, *names: str) -> dict[str, Any]:
+    """Arrays of C's own like those of ours, which hold nothing but zeros before the first episode."""
+    arrays = {name: getattr(learner, name) for name in names}
+    return {name: np.zeros(array.shape, array.dtype) for name, array in arrays.items()}
 
 
 def triple_q(learner: TripleQ, env: DriftingCMDP) -> ctypes.Structure:
@@ -197,11 +200,10 @@ def restart_q(learner: RestartQ, env: DriftingCMDP) -> ctypes.Structure:
 
 def propd(learner: Propd, env: DriftingCMDP) -> ctypes.Structure:
     own = {
-        "rows": np.zeros_like(learner.rows),
-        "used": np.ones_like(learner.used),
+        **fresh(learner, "rows", "values"),
+        "used": np.ones(env.H + 1, np.int64),
         "entries": learner.entries.copy(),
         "successors": np.zeros((*learner.successors.shape, 2)),
-        "values": np.zeros_like(learner.values),
         "y": 0.0,
         "R": learner.entries.shape[1],
         "M": learner.successors.shape[3],
@@ -212,24 +214,20 @@ def propd(learner: Propd, env: DriftingCMDP) -> ctypes.Structure:
 
 
 def opt_cmdp(learner: OptCMDP, env: DriftingCMDP) -> ctypes.Structure:
-    rows, window = (env.H, env.S, env.A), len(learner.states)
-    tables = learner.model
-    own_tables = [values.copy() for values in (tables.probability, tables.reward, tables.utility, tables.mu0)]
+    rows, columns = learner.mu0.shape[0], learner.successors.shape[3]
     own = {
-        "model": model(Model(tables.successors, *own_tables, env.H, tables.reach)),
-        "mixture": mixture(env),
-        "states": np.zeros((window, env.H + 1), np.int32),
-        "actions": np.zeros((window, env.H), np.int32),
-        "paid": np.zeros((window, env.H, 2)),
-        "counts": np.zeros((*rows, 2)),
-        "rising": np.zeros((env.H, env.S)),
-        "occupancy": np.zeros((2, 2, env.S)),
-        "window": window,
+        "mixture": mixture(env.H, rows),
+        **fresh(learner, "rows", "states", "order", "path", "actions", "paid", "mu0", "entries", "rising", "occupancy"),
+        "used": np.ones(env.H + 1, np.int64),
+        "successors": np.zeros((*learner.successors.shape, 2)),
+        "R": rows,
+        "M": columns,
+        "window": len(learner.path),
         "episode": 0,
         "solved": 0,
-        "due": 1,
+        "due": 0,
     }
-    return filled(OPT_CMDP, {**learner._asdict(), **own})
+    return filled(OPT_CMDP, {**learner._asdict(), **sizes(env), **own})
 
 
 def exact_model(learner: ExactModelQueue, env: DriftingCMDP) -> ctypes.Structure:
@@ -249,7 +247,7 @@ def oracle(learner: Oracle, env: DriftingCMDP) -> ctypes.Structure:
     own = {
         "model": model(empty_model(env)),
         "drift": drift(env),
-        "mixture": mixture(env),
+        "mixture": mixture(env.H, env.S),
         "rising": np.zeros((env.H, env.S)),
         "occupancy": np.zeros((2, 2, env.S)),
         "rho": learner.rho,

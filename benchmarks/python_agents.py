@@ -235,7 +235,7 @@ class CountingLSVIAgent(CountingAgent):
 class OptCMDPAgent:
     def __init__(self, learner, env):
         self.constants, self.shape = learner, (env.H, env.S, env.A)
-        self.window, self.episodes, self.steps = len(learner.states), [], []
+        self.window, self.episodes, self.steps = len(learner.path), [], []
         self.solved, self.due = 0, True
 
     def begin_episode(self, u):

@@ -113,18 +113,34 @@ CASES = [
 
 @pytest.mark.parametrize("factors", CASES)
 def test_the_learner_does_what_its_description_says(small, factors):
-    plain = Reading(small, factors)
+    plain = beside_the_description(small, factors)
     assert small.episodes > 2 * plain.w or not factors, "windows must slide"
-    slow = simulate.run(small, plain, seed=SEED, solve=False)
-    run = simulate.run(small, NAME, "scaled", SEED, factors=factors, solve=False)
-    for part in ("value", "utility_value"):
-        np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-8)
-    np.testing.assert_array_equal(run.learner.counts[..., 0], plain.n)
-    np.testing.assert_array_equal(run.learner.counts[..., 1], plain.fresh)
-    assert len(run.learner.states) == plain.w
     if not factors:
         assert 20 < plain.solutions < small.episodes
         assert plain.mixed > 20
+
+
+@pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
+@pytest.mark.parametrize("limit", [0.5, 1.0, 2.0])
+def test_where_most_states_were_never_met_it_does_what_its_description_says(limit):
+    env = environments.make("grid_world", 60, map="6x6", horizon=8, limit=limit, success=0.6, cost_drift=0.0)
+    plain = beside_the_description(env, {"bonus": 0.0})
+    assert env.episodes > 2 * plain.w
+    assert (plain.n.sum(axis=2) == 0).mean() > 0.5
+
+
+def beside_the_description(env, factors):
+    """The reading after a run in which both did the same."""
+    plain = Reading(env, factors)
+    slow = simulate.run(env, plain, seed=SEED, solve=False)
+    run = simulate.run(env, NAME, "scaled", SEED, factors=factors, solve=False)
+    for part in ("value", "utility_value"):
+        np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-8)
+    entries = run.learner.entries[np.arange(env.H)[:, None], run.learner.rows[:-1]]
+    np.testing.assert_array_equal(entries["n"], plain.n)
+    np.testing.assert_array_equal(entries["since"], plain.fresh)
+    assert len(run.learner.path) == plain.w
+    return plain
 
 
 def impossible():
@@ -147,7 +163,7 @@ def test_it_reads_only_its_window():
     second = CMDP(P=np.ones((1, 1, 2, 1)), r=[[[0.0, 1.0]]], g=[[[1.0, 0.0]]], rho=0.5, mu0=[1.0])
     env = environments.path([first, second], [200, 201], episodes=400)
     run = simulate.run(env, NAME, "scaled", SEED, factors={"bonus": 0.0})
-    w = len(run.learner.states)
+    w = len(run.learner.path)
     assert w < 180
     gap = gaps(env, run)
     assert gap[20:200].max() < 1e-9
@@ -165,4 +181,13 @@ def test_it_learns_the_menu():
 
 def test_it_keeps_its_window(small):
     learner = algorithms.make(NAME, Problem.of(small), "scaled")
-    assert learner.paid.shape == (len(learner.states), small.H, 2)
+    assert learner.paid.shape == (len(learner.path), small.H, 2)
+
+
+@pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
+def test_it_has_room_for_the_successors_that_occur_and_for_the_states_that_an_episode_can_meet():
+    few, many = (environments.make("grid_world", 50, map="random", size=size) for size in (20, 40))
+    small, large = (algorithms.make(NAME, Problem.of(env), "scaled") for env in (few, many))
+    assert len(small.path) == len(large.path)
+    tables = 4 * (many.H + 1) * (many.S - few.S)  # which row a state has
+    assert algorithms.state_bytes(large) == algorithms.state_bytes(small) + tables
