@@ -12,14 +12,14 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.cases import Tables
 from nscmdp import optimum, simulate
 from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
-from nscmdp.algorithms._lsvi import CountingLSVI
+from nscmdp.algorithms._lsvi import LSVI, CountingLSVI
 from nscmdp.algorithms._triple_q import TripleQ
 from nscmdp.algorithms.exact_model_primal_dual import ExactModelQueue
 from nscmdp.algorithms.oracle import Oracle
@@ -95,16 +95,15 @@ GAME = structure(
     "chances scratch",
     wholes="first n evaluations episodes windows",
 )
-PARTS["inner"] = TRIPLE_Q = structure(
+TRIPLE_Q = structure(
     pointers="table initial rate bonus_q bonus_c arms",
     reals="z cbar explore decayed stamp weight frame eta target offset bump cap_q cap_c decay floor",
     wholes="H S A episode decay_every rule keep_c forget carry before",
 )
-DOUBLE_RESTART = structure(
-    parts="inner",
+BANDIT = structure(
     pointers="log_weights probabilities",
-    reals="gamma on_utility reward utility rho",
-    wholes="arms arm episode block episodes",
+    reals="gamma weight step y reward utility rho",
+    wholes="arms arm episode block episodes horizon dual",
 )
 RESTART_Q = structure(
     pointers="table initial stage_ends bonus drift",
@@ -127,11 +126,13 @@ EXACT_MODEL = structure(
 )
 ORACLE = structure(parts="model drift mixture", pointers="rising occupancy", reals="rho", wholes="episode warm")
 UNIFORM = structure(wholes="A")
-COUNTING = structure(
-    pointers="visits sums reached successors counts q chances values",
+PARTS["lsvi"] = LSVI_OF_BOTH = structure(
+    pointers="q chances values arms",
     reals="y drive target alpha beta eta xi ridge",
-    wholes="H S A M episode frame realised",
+    wholes="H S A episode frame realised carry",
 )
+COUNTING = structure(parts="lsvi", pointers="met known visits sums reached successors counts", wholes="M")
+FEATURED = structure(parts="lsvi", pointers="phi gram inverse sums moves uncertainty room", wholes="d")
 
 
 def model(tables: Model) -> ctypes.Structure:
@@ -176,21 +177,23 @@ def triple_q(learner: TripleQ, env: DriftingCMDP) -> ctypes.Structure:
     return filled(TRIPLE_Q, {**learner._asdict(), **sizes(env), **own})
 
 
-def double_restart(learner: BanditOverBandit, env: DriftingCMDP) -> ctypes.Structure:
-    arms = len(learner.bandit.log_weights)
+def in_bandit(learner: BanditOverBandit, env: DriftingCMDP) -> ctypes.Structure:
+    """The inner learner, then the bandit."""
+    inner, arms = LEARNERS[type(learner.inner)].state(learner.inner, env), len(learner.bandit.log_weights)
     own = {
-        "inner": triple_q(learner.inner, env),
         "log_weights": np.zeros(arms),
         "probabilities": np.zeros(arms),
         "gamma": learner.bandit.gamma,
-        "on_utility": learner.rule.weight,
+        "y": 0.0,
         "reward": 0.0,
         "utility": 0.0,
         "arms": arms,
         "arm": 0,
         "episode": 0,
     }
-    return filled(DOUBLE_RESTART, {**learner._asdict(), **own})
+    outer = filled(BANDIT, {**learner._asdict(), **learner.rule._asdict(), **own})
+    both = type("Structure", (ctypes.Structure,), {"_fields_": [("inner", type(inner)), ("outer", BANDIT)]})
+    return filled(both, {"inner": inner, "outer": outer})
 
 
 def restart_q(learner: RestartQ, env: DriftingCMDP) -> ctypes.Structure:
@@ -261,42 +264,70 @@ def uniform(learner: Uniform, env: DriftingCMDP) -> ctypes.Structure:
     return filled(UNIFORM, {"A": env.A})
 
 
-def counting(learner: CountingLSVI, env: DriftingCMDP) -> ctypes.Structure:
-    rows, columns = (env.H, env.S, env.A), env.successors.shape[3]
+def lsvi(learner: LSVI | CountingLSVI, env: DriftingCMDP) -> ctypes.Structure:
+    """What LSVI keeps with features and without."""
     own = {
-        "visits": np.zeros(rows),
-        "sums": np.zeros((*rows, 2)),
-        "reached": np.zeros(rows, np.int64),
-        "successors": np.zeros((*rows, columns), np.uint32),
-        "counts": np.zeros((*rows, columns)),
-        "q": np.zeros((env.A, 2)),
-        "chances": np.zeros(rows),
-        "values": np.zeros((env.H + 1, env.S, 2)),
+        **fresh(learner, "q", "chances", "values"),
         "y": 0.0,
         "drive": 0.0,
         "target": learner.now[0].target,
-        "M": columns,
         "episode": 0,
         "frame": learner.now[0].frame,
     }
-    return filled(COUNTING, {**learner._asdict(), **sizes(env), **own})
+    return filled(LSVI_OF_BOTH, {**learner._asdict(), **sizes(env), **own})
+
+
+def counting(learner: CountingLSVI, env: DriftingCMDP) -> ctypes.Structure:
+    own = {
+        **fresh(learner, "visits", "sums", "reached", "successors", "counts"),
+        "met": learner.met.copy(),
+        "known": learner.known.copy(),
+        "M": learner.successors.shape[3],
+    }
+    return filled(COUNTING, {"lsvi": lsvi(learner, env), **own})
+
+
+def featured(learner: LSVI, env: DriftingCMDP) -> ctypes.Structure:
+    d, rows = learner.phi.shape
+    own = {
+        **fresh(learner, "gram", "inverse", "sums", "moves", "uncertainty"),
+        "room": np.empty(4 * d + d * d + rows),
+        "d": d,
+    }
+    return filled(FEATURED, {"lsvi": lsvi(learner, env), "phi": learner.phi, **own})
 
 
 def sizes(env: DriftingCMDP) -> dict[str, int]:
     return {"H": env.H, "S": env.S, "A": env.A}
 
 
-LEARNERS: dict[type, tuple[str, Callable[[Any, DriftingCMDP], ctypes.Structure]]] = {
-    TripleQ: ("play_triple_q", triple_q),
-    BanditOverBandit: ("play_double_restart_triple_q", double_restart),
-    RestartQ: ("play_restart_q_ucb", restart_q),
-    Propd: ("play_propd_ppo", propd),
-    OptCMDP: ("play_sliding_window_opt_cmdp", opt_cmdp),
-    ExactModelQueue: ("play_exact_model_primal_dual", exact_model),
-    Oracle: ("play_oracle", oracle),
-    Uniform: ("play_uniform", uniform),
-    CountingLSVI: ("play_lsvi_primal_dual", counting),
+class InLibrary(NamedTuple):
+    """How a kind of learner is played."""
+
+    play: str
+    state: Callable[[Any, DriftingCMDP], ctypes.Structure]
+    play_in_bandit: str = ""  # the same inside a bandit
+
+
+LEARNERS: dict[type, InLibrary] = {
+    TripleQ: InLibrary("play_triple_q", triple_q, "play_double_restart_triple_q"),
+    RestartQ: InLibrary("play_restart_q_ucb", restart_q),
+    Propd: InLibrary("play_propd_ppo", propd),
+    OptCMDP: InLibrary("play_sliding_window_opt_cmdp", opt_cmdp),
+    ExactModelQueue: InLibrary("play_exact_model_primal_dual", exact_model),
+    Oracle: InLibrary("play_oracle", oracle),
+    Uniform: InLibrary("play_uniform", uniform),
+    CountingLSVI: InLibrary("play_counting_lsvi", counting, "play_counting_lsvi_in_bandit"),
+    LSVI: InLibrary("play_featured_lsvi", featured, "play_featured_lsvi_in_bandit"),
 }
+
+
+def played(learner: Any, env: DriftingCMDP) -> tuple[Any, ctypes.Structure]:
+    """The function that plays a learner, and its state."""
+    if isinstance(learner, BanditOverBandit):
+        return getattr(library(), LEARNERS[type(learner.inner)].play_in_bandit), in_bandit(learner, env)
+    found = LEARNERS[type(learner)]
+    return getattr(library(), found.play), found.state(learner, env)
 
 
 class InC:
@@ -304,8 +335,7 @@ class InC:
 
     def __init__(self, tables: Tables, learner: Any) -> None:
         env = tables.env
-        name, state_of = LEARNERS[type(learner)]
-        self.function, self.state = getattr(library(), name), state_of(learner, env)
+        self.function, self.state = played(learner, env)
         self.fixed = {
             **tables.sampler._asdict(),
             "model": model(empty_model(env)),

@@ -1,7 +1,7 @@
 """What is measured. A new world, size or algorithm is one more line here.
 
-The model-based learners keep H S^2 A numbers: on the 100x100 map these are 10^10, so they are not run there. Nor is the
-oracle there in Python, which would take a minute for an episode, or LSVI by counts, which would need as much memory.
+In Python, model-based learners and LSVI by counts keep H S^2 A numbers: on the 100x100 map these are 10^10, so they are
+not run there. Nor is the oracle, which would take a minute for an episode.
 """
 
 from typing import Any, NamedTuple
@@ -90,9 +90,10 @@ WORLDS = (MIDDLE, SMALL, LARGE)
 LINEAR = World("linear", {}, "linear")
 ONE = "nonstationary_triple_q"
 
-# Episodes for 18x18, 6x6 and 100x100: about a third of a second each. None where there is not the memory.
+# Episodes for 18x18, 6x6 and 100x100: about a third of a second each.
 LIGHT = (200_000, 500_000, 60_000)
-EPISODES: dict[str, tuple[int | None, ...]] = {
+LSVI = (300, 5_000, 10)
+EPISODES: dict[str, tuple[int, ...]] = {
     "nonstationary_triple_q": LIGHT,
     "triple_q": LIGHT,
     "restart_q_ucb": LIGHT,
@@ -100,14 +101,21 @@ EPISODES: dict[str, tuple[int | None, ...]] = {
     "uniform": LIGHT,
     "exact_model_primal_dual": (600, 10_000, 20),
     "oracle": (200, 3_000, 10),
-    "lsvi_primal_dual": (300, 5_000, 10),
-    "propd_ppo": (300, 5_000, None),
-    "sliding_window_opt_cmdp": (10, 200, None),
+    "lsvi_primal_dual": LSVI,
+    "double_restart_lsvi_primal_dual": LSVI,
+    "dual_restart_lsvi_primal_dual": LSVI,
+    "propd_ppo": (1_000, 5_000, 300),
+    "sliding_window_opt_cmdp": (60, 400, 20),
 }
-# Episodes that plain Python plays of these.
+WITH_FEATURES = ("lsvi_primal_dual", "double_restart_lsvi_primal_dual", "dual_restart_lsvi_primal_dual")
+# Episodes that plain Python plays of these; None where there is not the memory or the time.
 LIGHT_IN_PYTHON = (100, 200, 100)
 IN_PYTHON: dict[str, tuple[int | None, ...]] = {
-    **dict.fromkeys(EPISODES, LIGHT_IN_PYTHON),
+    "nonstationary_triple_q": LIGHT_IN_PYTHON,
+    "triple_q": LIGHT_IN_PYTHON,
+    "restart_q_ucb": LIGHT_IN_PYTHON,
+    "double_restart_triple_q": LIGHT_IN_PYTHON,
+    "uniform": LIGHT_IN_PYTHON,
     "exact_model_primal_dual": (2, 20, 1),
     "oracle": (1, 5, None),
     "lsvi_primal_dual": (2, 20, None),
@@ -121,32 +129,39 @@ def settings(algorithm: str) -> tuple[str, ...]:
     return tuple(setting for setting in algorithms.settings(algorithm) if setting in ("literal", "scaled"))
 
 
-def everywhere(episodes: dict[str, tuple[int | None, ...]]) -> list[tuple[World, str, int]]:
+def everywhere() -> list[tuple[World, str, int]]:
+    """Every algorithm on every map, with the number of episodes."""
     return [
         (world, algorithm, number)
-        for algorithm, numbers in episodes.items()
+        for algorithm, numbers in EPISODES.items()
         for world, number in zip(WORLDS, numbers, strict=True)
-        if number is not None
     ]
 
 
 BESIDE_C = [
     *(
         Case(world, algorithm, setting, episodes)
-        for world, algorithm, episodes in everywhere(EPISODES)
+        for world, algorithm, episodes in everywhere()
         for setting in settings(algorithm)
     ),
     *(Case(world, ONE, "scaled", episodes, frame=0.1) for world, episodes in zip(WORLDS, LIGHT, strict=True)),
     *(
         Case(world, algorithm, settings(algorithm)[-1], min(episodes, most), evaluated=True)
-        for world, algorithm, episodes in everywhere(EPISODES)
+        for world, algorithm, episodes in everywhere()
         for most in [{"18x18": 2_000, "6x6": 20_000, "100x100": 20}[world.name]]
+    ),
+    *(
+        Case(LINEAR, algorithm, setting, 4_000, evaluated=evaluated)
+        for algorithm in WITH_FEATURES
+        for setting in settings(algorithm)
+        for evaluated in (False, True)
     ),
 ]
 # Ours plays as many episodes as beside C, so that what a call costs is spread over them.
 BESIDE_PYTHON = [
     (Case(world, algorithm, settings(algorithm)[-1], episodes), played)
-    for world, algorithm, episodes in everywhere(EPISODES)
+    for world, algorithm, episodes in everywhere()
+    if algorithm in IN_PYTHON
     for played in [IN_PYTHON[algorithm][WORLDS.index(world)]]
     if played is not None
 ]

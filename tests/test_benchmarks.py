@@ -33,6 +33,12 @@ def test_the_loop_in_c_earns_the_same_and_finds_the_same_values(algorithm):
 
 
 @needs_compiler
+@pytest.mark.parametrize("algorithm", cases.WITH_FEATURES)
+def test_the_loop_in_c_earns_the_same_with_features(algorithm):
+    Loop(Case(cases.LINEAR, algorithm, "scaled", 300, evaluated=True)).turn(c_loop.InC, 300)
+
+
+@needs_compiler
 @pytest.mark.parametrize(
     "algorithm", ["nonstationary_triple_q", "triple_q", "double_restart_triple_q", "restart_q_ucb"]
 )
@@ -41,7 +47,7 @@ def test_both_loops_forget_alike_at_the_ends_of_short_frames(algorithm):
     loop.turn(c_loop.InC, 300)
 
 
-@pytest.mark.parametrize("algorithm", cases.EPISODES)
+@pytest.mark.parametrize("algorithm", cases.IN_PYTHON)
 def test_the_loop_in_python_earns_the_same(algorithm):
     Loop(small(algorithm, 60)).turn(InPython, 3)
 

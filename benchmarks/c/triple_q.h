@@ -132,6 +132,11 @@ INLINE void triple_q_policy(void *learner, int64_t h, int64_t x, double *restric
     }
 }
 
+INLINE void triple_q_begin(void *learner, double u)
+{
+    (void)learner, (void)u;
+}
+
 /* Forgets everything and goes on with the constants of an arm. */
 static inline void triple_q_restart(triple_q *l, int64_t arm)
 {

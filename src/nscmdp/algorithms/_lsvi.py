@@ -19,7 +19,8 @@ Without features, phi(x,a) is the unit vector of (x,a) and d = S A: Lambda_h is 
 
     w_{j,h}(x,a) = sum_tau (j + V_{j,h+1}(x')) / (n + lambda),      u(x,a) = 1 / (n + lambda),
 
-an episode costs O(H S A M) with M successors to a row. :class:`CountingLSVI` is this form.
+and an episode costs as much as the frame has met: states, their actions, and the successors seen after each. Elsewhere
+all actions are alike, at any Y. :class:`CountingLSVI` is this form.
 """
 
 import math
@@ -29,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.cmdp import Array
-from nscmdp.kernels.jit import jit
+from nscmdp.kernels.jit import inlined, jit
 from nscmdp.learner import act, begin_episode, dual, end_of_episode, learn, operation, policy, restart, scalars
 from nscmdp.problem import Problem
 
@@ -71,6 +72,8 @@ class LSVI(NamedTuple):
 
 
 class CountingLSVI(NamedTuple):
+    met: NDArray[np.uint32]  # (H, S): the states met at step h in this frame ...
+    known: NDArray[np.int64]  # (H,): ... and how many they are
     visits: Array  # (H, S, A): n
     sums: Array  # (H, S, A, 2): of r and g
     reached: NDArray[np.int64]  # (H, S, A): how many different successors were seen
@@ -158,6 +161,8 @@ def lsvi(
     if problem.env.features is None:
         columns = problem.env.successors.shape[3]  # room alone: which successors there are, and how many, is learnt
         return CountingLSVI(
+            met=np.tile(np.arange(S, dtype=np.uint32), (H, 1)),
+            known=np.full(H, S),
             visits=np.zeros((H, S, A)),
             sums=np.zeros((H, S, A, 2)),
             reached=np.zeros((H, S, A), np.int64),
@@ -175,7 +180,7 @@ def lsvi(
         moves=np.empty((H, S, d)),
         uncertainty=np.empty((H, S * A)),
         weights=np.zeros((H, 2, d)),
-        room=np.empty(max(2 * d, d * d, d + S * A)),
+        room=np.empty(max(d * d, 2 * d + S * A)),
         **every_kind,
     )
     forget(learner)
@@ -215,9 +220,17 @@ def forget(learner):
 
 @jit
 def forget_counts(learner):
-    learner.visits[:] = 0.0
-    learner.sums[:] = 0.0
-    learner.reached[:] = 0
+    """In the states that were met; before the first frame these are all."""
+    horizon = len(learner.chances)
+    unknown = at_most(learner.beta / np.sqrt(learner.ridge), float(horizon))
+    for h in range(horizon):
+        for x in learner.met[h, : learner.known[h]]:
+            learner.visits[h, x] = 0.0
+            learner.sums[h, x] = 0.0
+            learner.reached[h, x] = 0
+            learner.q[:, x] = unknown
+            soften(learner, h, x)
+    learner.known[:] = 0
 
 
 @jit
@@ -225,121 +238,145 @@ def estimate(learner):
     """Q, pi and V of this episode, backwards."""
     d, rows = learner.phi.shape
     horizon, states, _ = learner.chances.shape
-    phi, right = learner.phi, learner.room[: 2 * d].reshape(2, d)
-    q = learner.q.reshape(2, rows)
+    right_r, right_g = learner.room[:d], learner.room[d : 2 * d]
+    q_r, q_g = learner.q[0].ravel(), learner.q[1].ravel()
     for h in range(horizon - 1, -1, -1):
-        sums, moves, later = learner.sums[h], learner.moves[h], learner.values[h + 1]
+        later, weights_r, weights_g = learner.values[h + 1], learner.weights[h, 0], learner.weights[h, 1]
         for i in range(d):
-            right[0, i], right[1, i] = sums[0, i], sums[1, i]
+            right_r[i], right_g[i] = learner.sums[h, 0, i], learner.sums[h, 1, i]
         if h + 1 < horizon:
             for y in range(states):
-                v, w = later[y, 0], later[y, 1]
+                moves, v, w = learner.moves[h, y], later[y, 0], later[y, 1]
                 for i in range(d):
-                    right[0, i] += moves[y, i] * v
-                    right[1, i] += moves[y, i] * w
-        q[:] = 0.0
+                    right_r[i] += moves[i] * v
+                    right_g[i] += moves[i] * w
+        # w = Lambda^-1 sum phi (j + V)
+        multiply(learner.inverse[h], right_r, weights_r)
+        multiply(learner.inverse[h], right_g, weights_g)
+        learner.q[:] = 0.0
         for i in range(d):
-            # w = Lambda^-1 sum phi (j + V)
-            on_reward, on_utility = 0.0, 0.0
-            for l in range(d):
-                on_reward += learner.inverse[h, i, l] * right[0, l]
-                on_utility += learner.inverse[h, i, l] * right[1, l]
-            learner.weights[h, 0, i], learner.weights[h, 1, i] = on_reward, on_utility
+            phi, on_reward, on_utility = learner.phi[i], weights_r[i], weights_g[i]
             for row in range(rows):
-                q[0, row] += on_reward * phi[i, row]
-                q[1, row] += on_utility * phi[i, row]
+                q_r[row] += on_reward * phi[row]
+                q_g[row] += on_utility * phi[row]
         # Q = min( <w, phi> + beta (phi^T Lambda^-1 phi)^(1/2), H )
+        uncertainty = learner.uncertainty[h]
         for row in range(rows):
-            bonus = learner.beta * np.sqrt(learner.uncertainty[h, row])
-            q[0, row] = min(q[0, row] + bonus, float(horizon))
-            q[1, row] = min(q[1, row] + bonus, float(horizon))
-        soften(learner.q, learner.alpha, learner.now[0].Y, learner.chances[h], learner.values[h])
+            bonus = learner.beta * np.sqrt(uncertainty[row])
+            q_r[row] = at_most(q_r[row] + bonus, float(horizon))
+            q_g[row] = at_most(q_g[row] + bonus, float(horizon))
+        for x in range(states):
+            soften(learner, h, x)
+
+
+@inlined
+def at_most(value, most):
+    """A comparison, since min would look for nan."""
+    return value if value < most else most
 
 
 @jit
 def estimate_by_counts(learner):
-    horizon, states, actions = learner.chances.shape
+    """The same in the states met; elsewhere it stays as it was when the frame began."""
+    horizon, _, actions = learner.chances.shape
     for h in range(horizon - 1, -1, -1):
         later = learner.values[h + 1]
-        for x in range(states):
+        for x in learner.met[h, : learner.known[h]]:
             for a in range(actions):
-                total_r, total_g = learner.sums[h, x, a, 0], learner.sums[h, x, a, 1]
+                q_r, q_g = learner.sums[h, x, a, 0], learner.sums[h, x, a, 1]
                 if h + 1 < horizon:
+                    successors, counts = learner.successors[h, x, a], learner.counts[h, x, a]
                     for i in range(learner.reached[h, x, a]):
-                        y, n = learner.successors[h, x, a, i], learner.counts[h, x, a, i]
-                        total_r += n * later[y, 0]
-                        total_g += n * later[y, 1]
+                        q_r += counts[i] * later[successors[i], 0]
+                        q_g += counts[i] * later[successors[i], 1]
                 # Q = min( w + beta / sqrt(n + lambda), H )
                 n = learner.visits[h, x, a] + learner.ridge
                 bonus = learner.beta / np.sqrt(n)
-                learner.q[0, x, a] = min(total_r / n + bonus, float(horizon))
-                learner.q[1, x, a] = min(total_g / n + bonus, float(horizon))
-        soften(learner.q, learner.alpha, learner.now[0].Y, learner.chances[h], learner.values[h])
+                learner.q[0, x, a] = at_most(q_r / n + bonus, float(horizon))
+                learner.q[1, x, a] = at_most(q_g / n + bonus, float(horizon))
+            soften(learner, h, x)
 
 
-@jit
-def soften(q, alpha, dual, chances, values):
-    """pi ~ exp(alpha (Q_r + Y Q_g)) and V = sum_a pi Q in every state of one step."""
-    states, actions = chances.shape
-    for x in range(states):
-        best = -np.inf
-        for a in range(actions):
-            chances[x, a] = q[0, x, a] + dual * q[1, x, a]
-            best = max(best, chances[x, a])
-        total = 0.0
-        for a in range(actions):
-            below = chances[x, a] - best
-            chances[x, a] = math.exp(alpha * below) if below < 0.0 else 1.0
-            total += chances[x, a]
-        value, utility_value = 0.0, 0.0
-        for a in range(actions):
-            chances[x, a] /= total
-            value += chances[x, a] * q[0, x, a]
-            utility_value += chances[x, a] * q[1, x, a]
-        values[x, 0], values[x, 1] = value, utility_value
+@inlined
+def soften(learner, h, x):
+    """pi ~ exp(alpha (Q_r + Y Q_g)) and V = sum_a pi Q in one state."""
+    q_r, q_g, chances, Y = learner.q[0, x], learner.q[1, x], learner.chances[h, x], learner.now[0].Y
+    best, total, value, utility_value = -np.inf, 0.0, 0.0, 0.0
+    for a in range(len(chances)):
+        score = q_r[a] + Y * q_g[a]
+        chances[a] = score
+        best = score if score > best else best
+    for a in range(len(chances)):
+        below = chances[a] - best
+        chance = math.exp(learner.alpha * below) if below < 0.0 else 1.0
+        chances[a] = chance
+        total += chance
+    for a in range(len(chances)):
+        chance = chances[a] / total
+        chances[a] = chance
+        value += chance * q_r[a]
+        utility_value += chance * q_g[a]
+    learner.values[h, x, 0], learner.values[h, x, 1] = value, utility_value
 
 
 @jit
 def absorb(learner, h, row, r, g, y):
     """One more phi at step h: Lambda + phi phi^T, its inverse and all that is kept with it."""
     d, rows = learner.phi.shape
-    phi, inverse, uncertainty = learner.phi, learner.inverse[h], learner.uncertainty[h]
-    turned, along = learner.room[:d], learner.room[d : d + rows]  # Lambda^-1 phi, and <Lambda^-1 phi, phi(x,a)>
-    own = 0.0
+    own, turned, along = learner.room[:d], learner.room[d : 2 * d], learner.room[2 * d : 2 * d + rows]
+    sums_r, sums_g, moves = learner.sums[h, 0], learner.sums[h, 1], learner.moves[h, y]
     for i in range(d):
-        turned[i] = 0.0
-        for l in range(d):
-            turned[i] += inverse[i, l] * phi[l, row]
-        own += turned[i] * phi[i, row]
-    shrink = 1.0 / (1.0 + own)
+        own[i] = learner.phi[i, row]
+    multiply(learner.inverse[h], own, turned)  # Lambda^-1 phi
+    squared = 0.0  # phi^T Lambda^-1 phi
+    for i in range(d):
+        squared += turned[i] * own[i]
+    shrink = 1.0 / (1.0 + squared)
     along[:] = 0.0
     for i in range(d):
-        p = phi[i, row]
-        learner.sums[h, 0, i] += p * r
-        learner.sums[h, 1, i] += p * g
-        learner.moves[h, y, i] += p
+        gram, inverse, phi = learner.gram[h, i], learner.inverse[h, i], learner.phi[i]
+        p, t = own[i], turned[i]
+        sums_r[i] += p * r
+        sums_g[i] += p * g
+        moves[i] += p
         for l in range(d):
-            learner.gram[h, i, l] += p * phi[l, row]
-            inverse[i, l] -= turned[i] * turned[l] * shrink
+            gram[l] += p * own[l]
+        for l in range(d):
+            inverse[l] -= t * turned[l] * shrink
         for other in range(rows):
-            along[other] += turned[i] * phi[i, other]
+            along[other] += t * phi[other]  # <Lambda^-1 phi, phi(x,a)>
+    uncertainty = learner.uncertainty[h]
     for other in range(rows):
-        uncertainty[other] = max(uncertainty[other] - along[other] * along[other] * shrink, 0.0)
+        left = uncertainty[other] - along[other] * along[other] * shrink
+        uncertainty[other] = left if left > 0.0 else 0.0
+
+
+@jit
+def multiply(inverse, vector, out):
+    """Lambda^-1 times a vector, a column at a time: the inverse is symmetric to the last bit."""
+    out[:] = 0.0
+    for l in range(len(out)):
+        column, factor = inverse[l], vector[l]
+        for i in range(len(out)):
+            out[i] += column[i] * factor
 
 
 @jit
 def absorb_count(learner, h, x, a, r, g, y):
+    if learner.visits[h, x].sum() == 0.0:
+        learner.met[h, learner.known[h]] = x
+        learner.known[h] += 1
     learner.visits[h, x, a] += 1.0
     learner.sums[h, x, a, 0] += r
     learner.sums[h, x, a, 1] += g
-    known = learner.reached[h, x, a]
-    for i in range(known):
+    reached = learner.reached[h, x, a]
+    for i in range(reached):
         if learner.successors[h, x, a, i] == y:
             learner.counts[h, x, a, i] += 1.0
             return
-    learner.successors[h, x, a, known] = y
-    learner.counts[h, x, a, known] = 1.0
-    learner.reached[h, x, a] = known + 1
+    learner.successors[h, x, a, reached] = y
+    learner.counts[h, x, a, reached] = 1.0
+    learner.reached[h, x, a] = reached + 1
 
 
 @jit
