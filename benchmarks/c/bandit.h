@@ -77,9 +77,9 @@ INLINE void bandit_end(bandit *l)
         INNER##_end(&l->inner);                                                                                        \
         bandit_end(&l->outer);                                                                                         \
     }                                                                                                                  \
-    INLINE void INNER##_in_bandit_policy(void *learner, int64_t h, int64_t x, double *restrict chances)                \
+    INLINE int64_t INNER##_in_bandit_policy(void *learner, int64_t h, int64_t x, double *restrict chances)             \
     {                                                                                                                  \
-        INNER##_policy(&((INNER##_in_bandit *)learner)->inner, h, x, chances);                                         \
+        return INNER##_policy(&((INNER##_in_bandit *)learner)->inner, h, x, chances);                                  \
     }                                                                                                                  \
     void NAME(game *g, INNER##_in_bandit *learner)                                                                     \
     {                                                                                                                  \

@@ -41,7 +41,7 @@ typedef struct {
     choice (*act)(void *, int64_t, int64_t, double);
     void (*learn)(void *, int64_t, int64_t, int64_t, double, double, int64_t, double, double);
     void (*end_of_episode)(void *);
-    void (*policy)(void *, int64_t, int64_t, double *);
+    int64_t (*policy)(void *, int64_t, int64_t, double *); /* the action that is certain, or -1 and chances */
 } operations;
 
 /* V and W of the policy that the learner plays in this episode, by backward induction. */
@@ -57,13 +57,16 @@ INLINE exact_values value_of(const game *g, void *learner, const operations op)
         for (int64_t i = m->steps[h]; i < m->steps[h + 1]; i++) {
             const int64_t x = m->states[i];
             exact_values sum = {0.0, 0.0};
-            op.policy(learner, h, x, chances);
-            for (int64_t a = 0; a < A; a++)
-                if (chances[a] > 0.0) {
-                    const exact_values ahead = look_ahead(m, first_row(m, h) + x * A + a, later);
-                    sum.v += chances[a] * ahead.v;
-                    sum.w += chances[a] * ahead.w;
-                }
+            const int64_t sure = op.policy(learner, h, x, chances);
+            if (sure >= 0)
+                sum = look_ahead(m, first_row(m, h) + x * A + sure, later);
+            else
+                for (int64_t a = 0; a < A; a++)
+                    if (chances[a] > 0.0) {
+                        const exact_values ahead = look_ahead(m, first_row(m, h) + x * A + a, later);
+                        sum.v += chances[a] * ahead.v;
+                        sum.w += chances[a] * ahead.w;
+                    }
             now[2 * x] = sum.v, now[2 * x + 1] = sum.w;
         }
     }

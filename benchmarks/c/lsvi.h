@@ -80,9 +80,10 @@ INLINE choice lsvi_act(lsvi *l, int64_t h, int64_t x, double u)
     return (choice){action, 0.0, 0.0};
 }
 
-INLINE void lsvi_policy(const lsvi *l, int64_t h, int64_t x, double *restrict chances)
+INLINE int64_t lsvi_policy(const lsvi *l, int64_t h, int64_t x, double *restrict chances)
 {
     memcpy(chances, l->chances + (h * l->S + x) * l->A, sizeof(double) * (size_t)l->A);
+    return -1;
 }
 
 INLINE void lsvi_end(lsvi *l)
@@ -194,9 +195,9 @@ INLINE void counting_end(void *learner)
     lsvi_end(&((counting *)learner)->lsvi);
 }
 
-INLINE void counting_policy(void *learner, int64_t h, int64_t x, double *restrict chances)
+INLINE int64_t counting_policy(void *learner, int64_t h, int64_t x, double *restrict chances)
 {
-    lsvi_policy(&((counting *)learner)->lsvi, h, x, chances);
+    return lsvi_policy(&((counting *)learner)->lsvi, h, x, chances);
 }
 
 INLINE void counting_restart(counting *c, int64_t arm)
@@ -377,9 +378,9 @@ INLINE void featured_end(void *learner)
     lsvi_end(&((featured *)learner)->lsvi);
 }
 
-INLINE void featured_policy(void *learner, int64_t h, int64_t x, double *restrict chances)
+INLINE int64_t featured_policy(void *learner, int64_t h, int64_t x, double *restrict chances)
 {
-    lsvi_policy(&((featured *)learner)->lsvi, h, x, chances);
+    return lsvi_policy(&((featured *)learner)->lsvi, h, x, chances);
 }
 
 INLINE void featured_restart(featured *f, int64_t arm)

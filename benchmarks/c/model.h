@@ -149,6 +149,18 @@ typedef struct {
     double *values, *others;           /* (2,S,2) */
 } mixture;
 
+/* The action that is certain where the rising policy is followed with a probability, or -1 and the chances of all. */
+INLINE int64_t mixed_policy(const mixture *p, int64_t place, double share, int64_t A, double *restrict chances)
+{
+    const int32_t rising = p->rising[place], falling = p->falling[place];
+    if (rising == falling || share == 0.0 || share == 1.0)
+        return share == 1.0 ? rising : falling;
+    memset(chances, 0, sizeof(double) * (size_t)A);
+    chances[rising] += share;
+    chances[falling] += 1.0 - share;
+    return -1;
+}
+
 /* V and W of the falling and of the rising policy, in one pass over the model. */
 static inline void follow(const model *m, const mixture *p, exact_values *falling, exact_values *rising)
 {

@@ -38,13 +38,11 @@ static void end(void *learner)
     (void)learner;
 }
 
-INLINE void policy(void *learner, int64_t h, int64_t x, double *restrict chances)
+INLINE int64_t policy(void *learner, int64_t h, int64_t x, double *restrict chances)
 {
     const oracle *l = learner;
     const int64_t i = h * l->model.S + x;
-    memset(chances, 0, sizeof(double) * (size_t)l->model.A);
-    chances[l->mixture.rising[i]] += l->rising[i];
-    chances[l->mixture.falling[i]] += 1.0 - l->rising[i];
+    return mixed_policy(&l->mixture, i, l->rising[i], l->model.A, chances);
 }
 
 void play_oracle(game *g, oracle *learner)

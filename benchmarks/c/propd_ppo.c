@@ -140,12 +140,13 @@ static void end(void *learner)
     }
 }
 
-INLINE void policy(void *learner, int64_t h, int64_t x, double *restrict chances)
+INLINE int64_t policy(void *learner, int64_t h, int64_t x, double *restrict chances)
 {
     const propd *l = learner;
     const entry *restrict e = entries_of(l, h, l->rows[h * l->S + x]);
     for (int64_t a = 0; a < l->A; a++)
         chances[a] = e[a].chance;
+    return -1;
 }
 
 void play_propd_ppo(game *g, propd *learner)

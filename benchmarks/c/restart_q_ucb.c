@@ -84,18 +84,22 @@ INLINE void end(void *learner)
         l->epochs++;
 }
 
-INLINE void policy(void *learner, int64_t h, int64_t x, double *restrict chances)
+INLINE int64_t policy(void *learner, int64_t h, int64_t x, double *restrict chances)
 {
     const restart_q *l = learner;
     const double *restrict q = fresh_q(l, h, x);
     double best = -INFINITY;
-    int64_t ties = 0;
+    int64_t ties = 0, action = 0;
     for (int64_t a = 0; a < l->A; a++) {
         ties = q[a] > best ? 1 : ties + (q[a] == best);
+        action = q[a] > best ? a : action;
         best = q[a] > best ? q[a] : best;
     }
+    if (ties == 1)
+        return action;
     for (int64_t a = 0; a < l->A; a++)
         chances[a] = q[a] == best ? 1.0 / (double)ties : 0.0;
+    return -1;
 }
 
 void play_restart_q_ucb(game *g, restart_q *learner)

@@ -299,13 +299,11 @@ INLINE void end(void *learner)
     ((opt_cmdp *)learner)->episode++;
 }
 
-INLINE void policy(void *learner, int64_t h, int64_t x, double *restrict chances)
+INLINE int64_t policy(void *learner, int64_t h, int64_t x, double *restrict chances)
 {
     const opt_cmdp *l = learner;
     const int64_t i = place_of(l, h, x);
-    memset(chances, 0, sizeof(double) * (size_t)l->A);
-    chances[l->mixture.rising[i]] += l->rising[i];
-    chances[l->mixture.falling[i]] += 1.0 - l->rising[i];
+    return mixed_policy(&l->mixture, i, l->rising[i], l->A, chances);
 }
 
 void play_sliding_window_opt_cmdp(game *g, opt_cmdp *learner)

@@ -114,22 +114,26 @@ INLINE void triple_q_end(void *learner)
     l->stamp += 1.0;
 }
 
-INLINE void triple_q_policy(void *learner, int64_t h, int64_t x, double *restrict chances)
+INLINE int64_t triple_q_policy(void *learner, int64_t h, int64_t x, double *restrict chances)
 {
     const triple_q *l = learner;
     const int64_t A = l->A;
     const double *restrict q = triple_q_fresh_row(l, h, x), *restrict c = q + A;
     double best = -INFINITY;
-    int64_t ties = 0;
+    int64_t ties = 0, action = 0;
     for (int64_t a = 0; a < A; a++) {
         const double f = q[a] + l->weight * c[a];
         ties = f > best ? 1 : ties + (f == best);
+        action = f > best ? a : action;
         best = f > best ? f : best;
     }
+    if (ties == 1 && l->explore == 0.0)
+        return action;
     for (int64_t a = 0; a < A; a++) {
         const bool tied = q[a] + l->weight * c[a] == best;
         chances[a] = l->explore / (double)A + (tied ? (1.0 - l->explore) / (double)ties : 0.0);
     }
+    return -1;
 }
 
 INLINE void triple_q_begin(void *learner, double u)

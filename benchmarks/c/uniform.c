@@ -26,12 +26,13 @@ static void end(void *learner)
     (void)learner;
 }
 
-INLINE void policy(void *learner, int64_t h, int64_t x, double *restrict chances)
+INLINE int64_t policy(void *learner, int64_t h, int64_t x, double *restrict chances)
 {
     (void)h, (void)x;
     const int64_t A = ((uniform *)learner)->A;
     for (int64_t a = 0; a < A; a++)
         chances[a] = 1.0 / (double)A;
+    return -1;
 }
 
 void play_uniform(game *g, uniform *learner)
