@@ -92,7 +92,7 @@ ONE = "nonstationary_triple_q"
 
 # Episodes for 18x18, 6x6 and 100x100: about a third of a second each.
 LIGHT = (200_000, 500_000, 60_000)
-LSVI = (300, 5_000, 10)
+LSVI = (5_000, 20_000, 500)
 EPISODES: dict[str, tuple[int, ...]] = {
     "nonstationary_triple_q": LIGHT,
     "triple_q": LIGHT,
@@ -104,8 +104,8 @@ EPISODES: dict[str, tuple[int, ...]] = {
     "lsvi_primal_dual": LSVI,
     "double_restart_lsvi_primal_dual": LSVI,
     "dual_restart_lsvi_primal_dual": LSVI,
-    "propd_ppo": (1_000, 5_000, 300),
-    "sliding_window_opt_cmdp": (60, 400, 20),
+    "propd_ppo": (10_000, 40_000, 2_000),
+    "sliding_window_opt_cmdp": (500, 4_000, 100),
 }
 WITH_FEATURES = ("lsvi_primal_dual", "double_restart_lsvi_primal_dual", "dual_restart_lsvi_primal_dual")
 # Episodes that plain Python plays of these; None where there is not the memory or the time.
