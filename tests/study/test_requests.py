@@ -2,6 +2,8 @@
 
 import pytest
 
+from nscmdp import algorithms, environments
+from nscmdp.problem import Problem
 from nscmdp.study import plan, requests
 
 WALK = {
@@ -37,6 +39,18 @@ def test_memory_grows_with_states_and_episodes_that_are_kept():
     assert asked(environment={"name": "random_tabular", "states": 200}).megabytes > base.megabytes
     assert asked(evaluate_every=1).megabytes > base.megabytes
     assert asked(evaluate_every=1, seeds=10).megabytes > asked(evaluate_every=1).megabytes
+
+
+@pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
+@pytest.mark.parametrize("algorithm", ["propd_ppo", "sliding_window_opt_cmdp", "lsvi_primal_dual"])
+def test_a_learner_with_a_model_of_its_own_asks_for_what_it_keeps(algorithm):
+    options = {"map": "random", "size": 100}
+    learners = [{"algorithm": name, "setting": "scaled"} for name in (algorithm, "triple_q")]
+    changes = {"environment": {"name": "grid_world", **options}, "learners": learners, "episodes": [20_000]}
+    planner, other = (asked(f"{one['algorithm']}.scaled", **changes).megabytes for one in learners)
+    problem = Problem.of(environments.make("grid_world", 20_000, **options))
+    kept = algorithms.state_bytes(algorithms.make(algorithm, problem, "scaled")) / 1e6
+    assert kept < planner - other < 3 * kept
 
 
 @pytest.mark.parametrize("ask", [requests.optimum, requests.tables])

@@ -31,7 +31,7 @@ MARGIN = 3
 START = 10  # minutes: Python thrice from a slow disk, and the kernels again where a node's processor is another
 BASE = 1000  # megabytes: Snakemake, the job and their libraries
 ENTRY = 150  # bytes per successor in all copies of the model's tables
-COUNT = 16  # bytes per pair of states in a learner's own model
+OWN_ROW, OWN_SUCCESSOR = 100, 16  # bytes per row of a learner's own model, and per successor of a row
 ROW_KEPT = 100  # bytes per state and step of a policy that is kept
 POINT = 300  # bytes per evaluated episode, while it is compared and written
 JOB = 300  # seconds that a job in a batch of its own choosing aims at
@@ -145,7 +145,9 @@ def _seconds(case: "Case", algorithm: str, study: "Experiment | Tuning | BestCas
 
 def _held(case: "Case", algorithm: str) -> float:
     """Bytes of the model, and of what a learner that plans keeps of it."""
-    return _model(case) + (SWEEPS.get(algorithm, 1) > 0) * COUNT * case.env.H * case.env.S**2 * case.env.A
+    env = case.env
+    own = env.H * env.S * env.A * (OWN_ROW + OWN_SUCCESSOR * env.successors.shape[-1])
+    return _model(case) + (SWEEPS.get(algorithm, 1) > 0) * own
 
 
 def _sweep(case: "Case") -> float:
