@@ -36,7 +36,6 @@ from nscmdp.learner import (
     end_of_episode,
     learn_from_estimate,
     operation,
-    restart,
     scalars,
 )
 from nscmdp.problem import Problem
@@ -90,7 +89,7 @@ class TrackingTripleQ(NamedTuple):
     frame: int
     eta: float
     target: float  # rho + eps
-    stride: float  # zero grows by this when everything is forgotten: more than an entry's visits until then
+    stride: float  # zero grows by this at a frame's end: more than an entry's visits until then
     reset: bool
     every_episode: bool  # Z moves every episode
     realised: bool  # Z moves by what was collected
@@ -138,7 +137,7 @@ def learner(problem: Problem, constants: Constants, variants: Variants) -> Track
 
 @jit
 def start_afresh(learner, h, x):
-    """Forget one (h,x) if everything was to be forgotten since its last visit."""
+    """Forget one (h,x) if a frame with a reset ended since its last visit."""
     zero = learner.now[0].zero
     if learner.table[h, x, N, 0] < zero:
         for a in range(learner.table.shape[3]):
@@ -208,9 +207,3 @@ def _(learner, h, x, probabilities):
 @operation(dual, TrackingTripleQ)
 def _(learner):
     return learner.now[0].weight
-
-
-@operation(restart, TrackingTripleQ)
-def _(learner, arm):
-    """There is one arm; Z, which tells how much utility is owed, is carried over."""
-    learner.now[0].zero += learner.stride
