@@ -28,9 +28,9 @@ class Equations:
 
     name = NAME
 
-    def __init__(self, env, factors, variants):
+    def __init__(self, env, factors, variants, B=None):
         self.f, self.env = facts(env), env
-        K, B, H = self.f.K, self.f.B, self.f.H
+        K, B, H = self.f.K, B or self.f.B, self.f.H
         c = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 4.0, "memory": 0.1}
         c |= factors
         self.v = {"reset": "none", "rate": "floored", "queue": "realised", **variants}

@@ -23,9 +23,10 @@ With z = l + log(1 + l + 2 log(1+l)), l >= 1, the right side is at most e^-l. So
 makes the sum over variables, entries, sizes and b = 2, 3, ... at most delta: while the model stands still, an alarm
 between two restarts, in a run of any length, has probability at most delta. Nothing about the drift enters.
 
-A change by d of some mean, m long enough for the test (m d^2 of the order x), is seen after at most two blocks of that
-size: within 8 times as many visits of the entry as a test with a split at every visit needs. A step costs the update of
-V sums and, on average, less than V/10 tests, whatever S and K are; memory is 8 V + 1 numbers per entry.
+A change of a mean that a block of m visits is enough to see is seen by the end of the second such block after it, if
+the entry had m visits before: blocks are four times as long as the next smaller ones, so this is within some 8 times
+the visits that a test with a split at every visit needs. A step costs the update of V sums and, on average, V/12 tests,
+whatever S and K are; memory is 8 V + 1 numbers per entry.
 
 What it cannot see: changes where the policy does not go; r and g beyond [0,1]; changes of P that leave the four
 probabilities of w_i(y) = 1 as they are. The bits are drawn once: mass that moves from one successor to another is
