@@ -6,6 +6,8 @@ import pytest
 from helpers import facts, optimistic_start, random_path
 from nscmdp import algorithms, environments, simulate
 from nscmdp.algorithms._triple_q import resets_applied
+from nscmdp.algorithms.tracking_triple_q import apply_frame_ends
+from nscmdp.cmdp import CMDP
 from nscmdp.problem import Problem
 
 NAME, SEED = "tracking_triple_q", 5
@@ -31,13 +33,14 @@ class Equations:
     def __init__(self, env, factors, variants, B=None):
         self.f, self.env = facts(env), env
         K, B, H = self.f.K, B or self.f.B, self.f.H
-        c = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 4.0, "memory": 0.1}
-        c |= factors
+        c = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 4.0}
+        c |= {"memory": 0.1, "bump": 0.01, **factors}
         self.v = {"reset": "none", "rate": "floored", "queue": "realised", **variants}
         self.L = min(max(1, int(c["frame"] * K**0.6 / B ** (2 / 3))), K)
         self.longest = max(1, c["memory"] * self.L) if self.v["rate"] == "floored" else np.inf
         self.chi, self.eta = K**0.2, c["eta"] * K**0.2 * B ** (1 / 3)
         self.target = env.rho + c["epsilon"] * B ** (1 / 3) / K**0.2
+        self.bump = c["bump"] * H / self.eta
         self.bonus, self.offset = c["bonus"] * H, 2 * H * c["btilde"] * B ** (1 / 3) * K**-0.4
         self.initial = np.array([optimistic_start(env, c["initial"]), [H - h for h in range(H)]])
         self.Z, self.episode, self.G, self.Cbar = 0.0, 0, [], []
@@ -81,6 +84,9 @@ class Equations:
                 self.Z = max(0.0, self.Z + self.target - np.mean(of[-self.L :]))
             if self.v["reset"] == "full":
                 self.forget()
+            if self.v["reset"] == "bump":
+                start = self.initial[0][:, None, None]
+                self.Q = np.where(start > self.Q, np.minimum(self.Q + self.bump, start), self.Q)
 
     def dual(self):
         return self.Z / self.eta
@@ -90,6 +96,7 @@ CASES = [
     ({}, {}),
     (FACTORS, {}),
     (FACTORS, {"reset": "full"}),
+    ({**FACTORS, "bump": 0.05}, {"reset": "bump"}),
     (FACTORS, {"rate": "printed"}),
     (FACTORS, {"queue": "estimated"}),
     (FACTORS, {"queue": "realised_at_frames", "reset": "full"}),
@@ -98,11 +105,11 @@ CASES = [
 
 
 def current(learner):
-    """The table after all that was to be forgotten, with plain visits."""
-    table, zero = learner.table.copy(), learner.now[0].zero
-    for h, x in np.argwhere(table[:, :, 2, 0] < zero):
-        table[h, x, :2], table[h, x, 2] = learner.initial[h][:, None], zero
-    table[:, :, 2] -= zero
+    """The table after all frame ends, with plain visits."""
+    for h, x in np.ndindex(*learner.table.shape[:2]):
+        apply_frame_ends(learner, h, x)
+    table = learner.table.copy()
+    table[:, :, 2] -= learner.now[0].zero
     return table
 
 
@@ -157,3 +164,41 @@ def test_the_queue_is_the_utility_owed(small):
     run = simulate.run(small, NAME, "scaled", SEED, None, factors={"epsilon": 30.0})
     owed = small.episodes * run.learner.target - (run.utility * run.window_episodes).sum()
     assert pytest.approx(owed / run.learner.frame, rel=1e-12) == run.learner.now[0].Z
+
+
+def given_up(K):
+    """Two arms, one of which is worse by 0.2 in the first half of a run and better by 0.2 in the second; B = 0.4."""
+
+    def model(second):
+        return CMDP(P=np.ones((1, 1, 2, 1)), r=[[[0.5, second]]], g=np.ones((1, 1, 2)), rho=0.5, mu0=[1.0])
+
+    return environments.path([model(0.3), model(0.3), model(0.7), model(0.7)], [1, K // 2, K // 2 + 1, K])
+
+
+@pytest.mark.parametrize("K", [1024, 8192])
+def test_an_arm_that_was_given_up_is_not_tried_again_unless_it_is_bumped(K):
+    """So the regret of the learner without any reset is linear, at a budget that does not grow."""
+    env = given_up(K)
+    regret = {
+        reset: simulate.run(env, NAME, "scaled", SEED, factors={"bump": 0.3}, variants={"reset": reset}).regret[-1] / K
+        for reset in ("none", "bump", "full")
+    }
+    assert regret["none"] == pytest.approx(0.1, abs=0.01)
+    assert max(regret["bump"], regret["full"]) < 0.06
+
+
+@pytest.mark.parametrize("chi", [1.0, 9.6])
+@pytest.mark.parametrize("longest", [1.0, 7.5, 40.0])
+def test_the_lemma_on_learning_rates_holds_with_the_floor(chi, longest):
+    """Lemma 3 with min(t, memory L) for t, and at most in place of equal in (d)."""
+    n = 400
+    t = np.minimum(np.arange(1, n + 1), longest)
+    alpha = (chi + 1) / (chi + t)
+    for last in (1, 5, 30, 150):
+        weights = alpha[:last] * np.append(np.cumprod(1 - alpha[1:last][::-1])[::-1], 1.0)
+        assert weights.sum() == pytest.approx(1.0)
+        root, end = (weights / np.sqrt(chi + t[:last])).sum(), chi + t[last - 1]
+        assert 1 / np.sqrt(end) - 1e-12 <= root <= 2 / np.sqrt(end)
+        assert (weights**2).sum() <= (chi + 1) / end + 1e-12
+        later = alpha[last - 1] * np.append(1.0, np.cumprod(1 - alpha[last:]))
+        assert later.sum() <= 1 + 1 / chi + 1e-12

@@ -9,7 +9,9 @@
 
 Three edits of Algorithm 1, each a variant that can be undone by itself; without all of them it is Algorithm 1:
 
-    reset    none: what was learnt is kept; L is the time scale of the queue and of the memory
+    reset    none: what was learnt is kept; L is the time scale of the queue and of the memory. An action that was given
+             up is then never tried again, even if it becomes the best one; "bump" tries it again, as Triple-Q does:
+             at a frame's end every Q_h(x,a) grows by bump H / eta, up to its initial value
     rate     floored: the rate ends at (chi+1)/(chi + memory L), so that about the last memory L / (chi+1) visits count
     queue    realised: Z follows the utility that was collected, not the optimistic estimate C_1 of it
 
@@ -51,6 +53,7 @@ FACTORS = {
     "frame": Factor(4.0, 0.1, 30.0),  # L = frame K^0.6 B^(-2/3)
     "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
     "memory": Factor(0.1, 0.01, 1.0),  # t is at most memory L
+    "bump": Factor(0.01),  # Q + bump H / eta at a frame's end, for the variant reset = "bump" alone
 }
 ranges = algorithm_1.ranges
 
@@ -61,7 +64,7 @@ Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
 class Variants:
     """Each edit of Algorithm 1, and what it replaces."""
 
-    reset: Literal["none", "full"] = "none"  # at a frame's end: nothing, or all tables and counts
+    reset: Literal["none", "bump", "full"] = "none"  # at a frame's end: nothing, a higher Q, or all tables and counts
     rate: Literal["floored", "printed"] = "floored"  # t at most memory L, or as it is
     queue: Literal["realised", "realised_at_frames", "estimated"] = (
         "realised"  # Z by G_k, every episode or at a frame's end by their mean; or at a frame's end by that of C_1
@@ -78,6 +81,7 @@ class Constants(NamedTuple):
     initial_q: Array  # (H,): what Q_h starts from
     initial_c: Array
     longest: float  # the largest t
+    bump: float
 
 
 class TrackingTripleQ(NamedTuple):
@@ -89,32 +93,36 @@ class TrackingTripleQ(NamedTuple):
     frame: int
     eta: float
     target: float  # rho + eps
-    stride: float  # zero grows by this at a frame's end: more than an entry's visits until then
-    reset: bool
+    stride: float  # zero grows by this at a frame's end, if that changes tables: more than an entry's visits
+    keeps: bool  # a frame's end changes no table
+    forgets: bool  # it resets all of them; else
+    bump: float  # Q grows by this
     every_episode: bool  # Z moves every episode
     realised: bool  # Z moves by what was collected
 
 
 def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
     H, K, B, chi = problem.H, problem.K, problem.B, problem.K**0.2
+    eta = factors.eta * K**0.2 * B ** (1 / 3)
     L = problem.frame(factors.frame * K**0.6 / problem.frame_B ** (2 / 3))
     return Constants(
         frame=L,
         chi=K**0.2,
-        eta=factors.eta * K**0.2 * B ** (1 / 3),
+        eta=eta,
         eps=factors.epsilon * B ** (1 / 3) / K**0.2,
         btilde=factors.btilde * (B ** (1 / 3) * K**-0.4),
         bonus=lambda t: factors.bonus * H * np.sqrt((chi + 1) / (chi + t)),
         initial_q=optimistic(problem, factors.initial, "optimistic"),
         initial_c=remaining(H),
         longest=max(1.0, factors.memory * L) if variants.rate == "floored" else np.inf,
+        bump=factors.bump * H / eta,
     )
 
 
 def learner(problem: Problem, constants: Constants, variants: Variants) -> TrackingTripleQ:
     check_eta(constants.eta)
-    reset = variants.reset == "full"
-    most = constants.frame if reset else problem.K  # visits of an entry until it is forgotten
+    forgets = variants.reset == "full"
+    most = constants.frame if forgets else problem.K  # visits of an entry until it is forgotten
     initial = np.ascontiguousarray(np.stack([constants.initial_q, constants.initial_c], axis=1))
     table = np.zeros((problem.H, problem.S, 3, problem.A))
     table[:, :, :N] = initial[:, None, :, None]
@@ -129,25 +137,31 @@ def learner(problem: Problem, constants: Constants, variants: Variants) -> Track
         eta=constants.eta,
         target=problem.rho + constants.eps,
         stride=most + 2.0,
-        reset=reset,
+        keeps=variants.reset == "none",
+        forgets=forgets,
+        bump=constants.bump,
         every_episode=variants.queue == "realised",
         realised=variants.queue != "estimated",
     )
 
 
 @jit
-def start_afresh(learner, h, x):
-    """Forget one (h,x) if a frame with a reset ended since its last visit."""
-    zero = learner.now[0].zero
-    if learner.table[h, x, N, 0] < zero:
-        for a in range(learner.table.shape[3]):
-            learner.table[h, x, Q, a], learner.table[h, x, C, a] = learner.initial[h, 0], learner.initial[h, 1]
-            learner.table[h, x, N, a] = zero
+def apply_frame_ends(learner, h, x):
+    """What frames that ended since the last visit of (h,x) do to it; zero, which N is counted from, tells how many."""
+    zero, table = learner.now[0].zero, learner.table[h, x]
+    ended = int(zero / learner.stride) - int(table[N, 0] / learner.stride)
+    for a in range(table.shape[1] if ended > 0 else 0):
+        if learner.forgets:
+            table[Q, a], table[C, a], table[N, a] = learner.initial[h, 0], learner.initial[h, 1], zero
+        else:
+            table[Q, a] = max(table[Q, a], min(table[Q, a] + ended * learner.bump, learner.initial[h, 0]))
+            table[N, a] += ended * learner.stride
 
 
 @operation(act_and_estimate, TrackingTripleQ)
 def _(learner, h, x, u):
-    start_afresh(learner, h, x)
+    if learner.table[h, x, N, 0] < learner.now[0].zero:
+        apply_frame_ends(learner, h, x)
     # argmax_a Q + (Z/eta) C
     weight = learner.now[0].weight
     best, ties, action, v, w = greedy_of_two(learner.table, h, x, weight)
@@ -187,13 +201,14 @@ def _(learner):
     if learner.every_episode or ends:
         now.utility = 0.0
         now.weight = now.Z / learner.eta
-    if ends and learner.reset:
+    if ends and not learner.keeps:
         now.zero += learner.stride
 
 
 @operation(certain_action, TrackingTripleQ)
 def _(learner, h, x, probabilities):
-    start_afresh(learner, h, x)
+    if learner.table[h, x, N, 0] < learner.now[0].zero:
+        apply_frame_ends(learner, h, x)
     weight = learner.now[0].weight
     best, ties, action, _, _ = greedy_of_two(learner.table, h, x, weight)
     if ties == 1:
