@@ -18,6 +18,7 @@ LISTED = {key: entry for entry in LEDGER for key in entry.switch}
 
 # Options of the grid world that are no reading of the paper: what it states, what goes beyond it, and the seed.
 OF_TUNING = {"label", "choice", "tuned_at"}  # what a learner is called, and how its constants were chosen
+NOT_THE_PAPERS = {"tracking_triple_q", "detecting_triple_q"}  # their variants depart from no text
 NO_READING = {"limit", "success", "size", "obstacles", "legs", "switch", "switch_at", "seed"}
 
 
@@ -29,7 +30,7 @@ def accepted(hint):
 def switches():
     """Every switch of the code, by its key, with the values that it accepts."""
     found = {}
-    for name in algorithms.OWN:
+    for name in {*algorithms.OWN} - NOT_THE_PAPERS:
         hints = get_type_hints(algorithms.variants(name))
         found |= {f"{name}.variants.{key}": accepted(hint) for key, hint in hints.items()}
     for key, option in inspect.signature(environments.maker("grid_world")).parameters.items():
