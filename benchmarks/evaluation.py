@@ -11,7 +11,7 @@ from benchmarks.timing import Comparison, compared, in_turns
 from nscmdp import simulate
 from nscmdp.kernels.induction import drift_of, find_leg, first_row, flat_rows, look_ahead, mix
 from nscmdp.kernels.jit import jit
-from nscmdp.learner import policy
+from nscmdp.learner import distribution
 
 SAME = 1e-9
 
@@ -51,7 +51,7 @@ def plain_value_of(model, learner, probabilities, scratch):
         row = first_row(model, h)
         later, now = scratch[(h + 1) % 2], scratch[h % 2]
         for x in range(states):
-            sure = policy(learner, h, x, probabilities)
+            sure = distribution(learner, h, x, probabilities)
             if sure >= 0:
                 for a in range(actions):
                     probabilities[a] = 1.0 if a == sure else 0.0
