@@ -19,21 +19,22 @@ SAME = 1e-9
 @jit
 def evaluate_along(drift, learner, room, episodes, values):
     """V and W of the learner's policy in the models of ``episodes``, as the simulator evaluates it."""
+    probabilities = np.empty(room.model.successors.shape[2])
     for i in range(len(episodes)):
         mix(drift, episodes[i], room.model)
-        values[i] = simulate.value_of(room.model, learner, room.policy, room.values)
+        values[i] = simulate.value_of(room.model, learner, probabilities, room.values)
 
 
 @jit
 def evaluate_plainly(drift, learner, room, episodes, values):
     """The same by plain induction: all entries of the model are mixed, all (h,x) are visited."""
-    model = room.model
+    model, probabilities = room.model, np.empty(room.model.successors.shape[2])
     for i in range(len(episodes)):
         start, end, weight = find_leg(drift, episodes[i])
         blend(drift.probability[start], drift.probability[end], weight, model.probability.ravel())
         blend(drift.reward[start], drift.reward[end], weight, model.reward.ravel())
         blend(drift.utility[start], drift.utility[end], weight, model.utility.ravel())
-        values[i] = plain_value_of(model, learner, room.policy.probabilities[0], room.values)
+        values[i] = plain_value_of(model, learner, probabilities, room.values)
 
 
 @jit

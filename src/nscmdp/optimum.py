@@ -219,8 +219,7 @@ def references(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -
     """(n,3): the best value without the constraint, its policy's utility, and the uniform policy's value."""
     asked = np.asarray(episodes, dtype=np.int64)
     model, out = empty_model(env), np.empty((len(asked), 3))
-    uniform = empty_policy(model)
-    uniform.probabilities[:] = 1 / env.A
+    uniform = np.full_like(empty_policy(model), 1 / env.A)
     choice, values = np.zeros((env.H, env.S), np.int32), np.empty((2, env.S, 2))
     refer_along(drift_of(env), model, asked, choice, uniform, values, out)
     return out

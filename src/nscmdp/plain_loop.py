@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
-from nscmdp.kernels.induction import DriftArrays, expect, mix
+from nscmdp.kernels.induction import DriftArrays, empty_policy, expect, mix
 from nscmdp.kernels.jit import in_python
 from nscmdp.kernels.sampling import Sampler
 from nscmdp.plain import calls_of, distribution, has_operations
@@ -97,11 +97,12 @@ class Player:
     def evaluate(self, drift: DriftArrays, room: Any, k: int) -> tuple[float, float]:
         """V and W of the policy of episode k, by compiled backward induction."""
         assert self.calls.policy is not None
-        policy, states, steps = room.policy, room.model.reach.states.tolist(), room.model.reach.steps.tolist()
+        reach, policy = room.model.reach, empty_policy(room.model)
+        states, steps = reach.states.tolist(), reach.steps.tolist()
         for h in reversed(range(self.env.H)):
             for i in range(steps[h], steps[h + 1]):
                 x = states[i]
-                policy.probabilities[i] = distribution(self.calls.policy(h, x), h, x, self.env.A)
+                policy[i] = distribution(self.calls.policy(h, x), h, x, self.env.A)
         mix.dispatcher(drift, k, room.model)
         return expect.dispatcher(room.model, policy, room.values)
 

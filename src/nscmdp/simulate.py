@@ -22,14 +22,18 @@ from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import (
     DriftArrays,
     Model,
-    Policy,
+    average_of,
     drift_of,
     empty_model,
-    empty_policy,
-    expect,
     find_leg,
+    first_row,
+    flat_rows,
+    in_fours,
+    is_grid,
+    look_ahead,
     mix,
     reachable,
+    start_values,
 )
 from nscmdp.kernels.jit import borrowed, expanded, inlined, jit
 from nscmdp.kernels.sampling import Sampler, sampler_of
@@ -63,19 +67,34 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
 
 
 @jit
-def value_of(model, learner, policy, values):
-    """V and W of the policy that a learner plays in this episode; writes it into ``policy``."""
-    return ask_and_expect(*borrowed((model, learner, policy, values)))
+def value_of(model, learner, probabilities, values):
+    """V and W of the policy that a learner plays now; works in ``probabilities`` (A,) and ``values`` (2,S,2)."""
+    return ask(*borrowed((model, learner, probabilities, values)))
 
 
 @expanded
-def ask_and_expect(model, learner, policy, values):
+def ask(model, learner, probabilities, values):
+    if is_grid(model):
+        return ask_along(4, 4, 4, model, learner, probabilities, values)
+    _, _, actions, columns = model.successors.shape
+    return ask_along(actions, in_fours(model), columns, model, learner, probabilities, values)
+
+
+@inlined
+def ask_along(actions, fours, columns, model, learner, probabilities, values):
+    """As in :func:`nscmdp.kernels.induction.expect`, but in one pass: to write the policy down takes a tenth longer."""
+    rows = borrowed(flat_rows(model))
+    values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
-        states, place = reachable(model, h), model.reach.steps[h]
-        certain, probabilities = policy.certain[place:], policy.probabilities[place:]
-        for i in range(len(states)):
-            certain[i] = distribution(learner, h, states[i], probabilities[i])
-    return expect(model, policy, values)
+        first = first_row(model, h)
+        later, now = values[(h + 1) % 2], values[h % 2]
+        for x in reachable(model, h):
+            row, certain = first + x * actions, distribution(learner, h, x, probabilities)
+            if certain >= 0:
+                now[x, 0], now[x, 1] = look_ahead(rows, columns, row + certain, later)
+            else:
+                now[x, 0], now[x, 1] = average_of(actions, fours, columns, rows, row, probabilities, later)
+    return start_values(model, values[0])
 
 
 class World(NamedTuple):
@@ -106,13 +125,11 @@ class Room(NamedTuple):
     """To work in."""
 
     model: Model
-    policy: Policy
     values: Array  # (2, S, 2)
 
     @classmethod
     def of(cls, env: DriftingCMDP) -> "Room":
-        model = empty_model(env)
-        return cls(model, empty_policy(model), np.empty((2, env.S, 2)))
+        return cls(empty_model(env), np.empty((2, env.S, 2)))
 
 
 @jit
@@ -133,7 +150,7 @@ def play_on(first, episodes, world, learner, draws, record, room):
         begin_episode(learner, draws.learner[i, 0])
         if evaluated < len(record.asked) and record.asked[evaluated] == k:
             mix(drift, k, room.model)
-            value, utility_value = value_of(room.model, learner, room.policy, room.values)
+            value, utility_value = value_of(room.model, learner, probabilities, room.values)
             record.values[evaluated, 0], record.values[evaluated, 1] = value, utility_value
             evaluated += 1
         start, end, weight = find_leg(drift, k)

@@ -96,10 +96,9 @@ def test_actions_drawn_and_certain_give_the_same_bits():
     rng = np.random.default_rng(8)
     cmdp = columns_of(rng, 4, 4, shared=True, layers=1)
     model, values = induction.model_of(cmdp), np.empty((2, cmdp.S, 2))
-    drawn, certain = induction.empty_policy(model), induction.empty_policy(model)
-    choice = rng.integers(4, size=len(drawn.certain), dtype=np.int32)
-    drawn.probabilities[:], certain.certain[:], certain.probabilities[:] = np.eye(4)[choice], choice, np.nan
-    assert induction.expect(model, drawn, values) == induction.expect(model, certain, values)
+    choice = rng.integers(4, size=(cmdp.H, cmdp.S), dtype=np.int32)
+    certain = induction.follow(model, choice, choice, values, np.empty_like(values))
+    assert induction.evaluate(cmdp, np.eye(4)[choice]) == certain[:2] == certain[2:]
 
 
 def test_evaluation_equals_the_sum_over_all_trajectories():

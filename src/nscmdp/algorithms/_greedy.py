@@ -22,14 +22,15 @@ def greedy(table, h, x):
 
 
 @inlined
-def tied(table, h, x, best, nth):
+def tied(table, h, x, best, ties, nth):
     """The nth of the actions that attain the best, from 0."""
-    action = 0
-    for a in range(table.shape[3]):
-        if table[h, x, 0, a] == best:
-            if nth == 0:
-                action = a
-            nth -= 1
+    action = nth
+    if ties < table.shape[3]:
+        for a in range(table.shape[3]):
+            if table[h, x, 0, a] == best:
+                if nth == 0:
+                    action = a
+                nth -= 1
     return action
 
 

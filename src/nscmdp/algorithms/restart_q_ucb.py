@@ -229,19 +229,20 @@ def _(learner, h, x, u):
         apply_pending_resets(learner, h, x)
     best, ties, action = greedy(learner.table, h, x)
     if ties > 1:
-        action = tied(learner.table, h, x, best, int(u * ties))
+        action = tied(learner.table, h, x, best, ties, int(u * ties))
     return action, best, 0.0
 
 
 @operation(learn_from_estimate, RestartQ)
-def _(learner, h, x, a, r, g, y, v, w):
+def _(learner, h, x, action, r, g, y, v, w):
+    a = np.uint32(action)  # unsigned: a signed index is tested for counting from the end
     paid = learner.on_reward * r + learner.on_utility * g
     if learner.freedman:
         note_advantage(learner, h, x, a, paid, y, v)
     learner.table[h, x, N, a] += 1.0
     learner.table[h, x, STAGE_N, a] += 1.0
     learner.table[h, x, STAGE_SUM, a] += paid + v
-    if learner.stage_ends[int(learner.table[h, x, N, a]) - learner.now[0].zero]:
+    if learner.stage_ends[np.uint32(int(learner.table[h, x, N, a]) - learner.now[0].zero)]:
         end_stage(learner, h, x, a)
     if learner.freedman:
         freeze_reference(learner, h, x)

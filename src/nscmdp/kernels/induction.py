@@ -306,22 +306,14 @@ def walk_on(actions, columns, model, one, other, values, others):
     return v, w, v_other, w_other
 
 
-class Policy(NamedTuple):
-    """What is played in the n reachable (h,x), in the order of :class:`Reach`."""
-
-    certain: NDArray[np.int32]  # (n,): an action, or -1 where ...
-    probabilities: Array  # (n,A): ... it is drawn
-
-
-def empty_policy(model: Model) -> Policy:
-    """Drawn everywhere, with probabilities yet to be filled."""
-    places, actions = len(model.reach.states), model.successors.shape[2]
-    return Policy(np.full(places, -1, np.int32), np.empty((places, actions)))
+def empty_policy(model: Model) -> Array:
+    """(n,A): what is played in the n reachable (h,x), in the order of :class:`Reach`, yet to be filled."""
+    return np.empty((len(model.reach.states), model.successors.shape[2]))
 
 
 @jit
 def expect(model, policy, values):
-    """V and W of a :class:`Policy`; uses ``values`` (2,S,2)."""
+    """V and W of a policy, as :func:`empty_policy` has it; uses ``values`` (2,S,2)."""
     return average(*borrowed((model, policy, values)))
 
 
@@ -340,15 +332,10 @@ def average_among(actions, fours, columns, model, policy, values):
     for h in range(model.horizon - 1, -1, -1):
         first = first_row(model, h)
         later, now = values[(h + 1) % 2], values[h % 2]
-        states, place = reachable(model, h), model.reach.steps[h]
-        certain, probabilities = policy.certain[place:], policy.probabilities[place:]
+        states, here = reachable(model, h), policy[model.reach.steps[h] :]
         for i in range(len(states)):
             x = states[i]
-            row = first + x * actions
-            if certain[i] >= 0:
-                now[x, 0], now[x, 1] = look_ahead(rows, columns, row + certain[i], later)
-            else:
-                now[x, 0], now[x, 1] = average_of(actions, fours, columns, rows, row, probabilities[i], later)
+            now[x, 0], now[x, 1] = average_of(actions, fours, columns, rows, first + x * actions, here[i], later)
     return start_values(model, values[0])
 
 
@@ -376,5 +363,5 @@ def evaluate(cmdp: CMDP, policy: Array) -> tuple[float, float]:
         raise ValueError(f"the policy has shape {policy.shape}, expected (H, S, A) = {expected}")
     model = model_of(cmdp)
     played, steps = empty_policy(model), np.repeat(np.arange(cmdp.H), np.diff(model.reach.steps))
-    played.probabilities[:] = policy[steps, model.reach.states]
+    played[:] = policy[steps, model.reach.states]
     return expect(model, played, np.empty((2, cmdp.S, 2)))
