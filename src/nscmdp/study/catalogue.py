@@ -22,6 +22,7 @@ ROLES = {
     "controls": "Algorithm 1 crossed with Triple-Q, choice by choice, and controls",
     "sensitivity": "multiples of the factors that tuning chose",
     "switches": "what each switch of the ledger of deviations changes",
+    "suite": "an environment of the suite, on which all learners are compared",
 }
 SIMULATIONS = ("grid_world", "reading")  # on these the simulation's claim is judged
 JUDGED = (*SIMULATIONS, "alternatives")  # and on these once more
