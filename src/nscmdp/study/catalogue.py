@@ -214,6 +214,15 @@ TABLES = {  # by the rule that makes them: the tables and verdicts over all expe
         layout.table("slopes.csv"): "Growth exponents of gap and regret in K and in B, by instance.",
         layout.table("violations.csv"): "Violation per episode at every K and budget.",
     },
+    "suite": {
+        layout.table("suite_scores.csv"): "Every learner in every environment of the suite, with intervals.",
+        layout.table("suite_profile.csv"): "The share of runs on the suite whose gap is at most tau, by learner.",
+        layout.table("suite_pairs.csv"): "How probable it is that one learner beats another in the same run.",
+        layout.table("suite_hypotheses.csv"): "What was expected of the suite, beside what was found.",
+        layout.table("suite_ranking.csv"): "Learners by their mean normalised gap on the suite.",
+        layout.table("suite_stability.csv"): "How often that ranking changes under other seeds, instances, searches.",
+        layout.table("suite_runs.csv"): "Every run on the suite.",
+    },
     "environments": {layout.table("environments.csv"): "Sizes, variation budgets and optima of the environments."},
     "simulation": {
         layout.SIMULATION: "Every verdict on the paper's simulation, with seeds and intervals.",

@@ -284,6 +284,7 @@ class Plan(Searches):
             *(map(layout.table, layout.TUNED) if self.tunings else []),
             *(map(layout.table, layout.BEST_CASES) if self.best_cases else []),
             *(map(layout.table, layout.COMPARISON) if "growth" in self.roles else []),
+            *(map(layout.table, layout.SUITE) if suite.ROLE in self.roles else []),
             *([layout.table("environments.csv")] if self.config.shown else []),
             layout.table("deviations.csv"),
             layout.DEVIATIONS,

@@ -25,7 +25,9 @@ def context(plan: Plan, folder: Path) -> dict[str, list[dict[str, Any]]]:
         found["best_case"] = _best_cases(numbers) if numbers["best_cases"] else []
         found["tuning"] = [_alternatives(numbers)]
     if layout.table("saturation.csv") in judged:
-        found.setdefault("tuning", []).append(_saturation(tables.load(folder / layout.table("saturation.csv"))))
+        table = tables.load(folder / layout.table("saturation.csv"))
+        drawn = table[table["tuning"].isin(plan.roles.get("tuning", []))]
+        found.setdefault("tuning", []).extend([_saturation(drawn)] if len(drawn) else [])
     if layout.table("comparison.csv") in judged:
         found["growth"] = [_comparison(tables.load(folder / layout.table("comparison.csv")))]
     return found
