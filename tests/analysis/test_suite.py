@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nscmdp import environments, metrics
+from nscmdp import cli, environments, metrics
 from nscmdp.analysis import suite as analysis
 from nscmdp.analysis import tables
-from nscmdp.analysis.suite import hypotheses, ranking, runs, scores
+from nscmdp.analysis.suite import compare, hypotheses, ranking, runs, scores
 from nscmdp.runs import optima, simulations
 from nscmdp.study import layout, plan, suite
 
@@ -187,6 +187,41 @@ def test_every_run_of_the_suite_is_in_its_tables(made):
     mine = exact[(exact["learner"] == "triple_q") & (exact["reading"] == "seed=2") & (exact["seed"] == 1001)]
     row = found.query("environment == 'slow' and learner == 'triple_q' and instance == 2 and seed == 1001")
     assert row["gap"].item() == pytest.approx(metrics.mean(mine["gap"], mine["weight"]), rel=1e-5)
+
+
+def test_a_learner_that_is_compared_has_the_runs_that_the_pipeline_makes(made):
+    planned, folder = made
+    beside = compare.reference(folder / layout.table("suite_runs.csv"), ["abrupt"], None, 1)
+    told = []
+    mine = compare.simulated(planned.suite, "triple_q", "scaled", beside, lambda done, of: told.append((done, of)))
+    assert told == [(0, 2), (1, 2)]
+    theirs = beside[beside["learner"] == "triple_q"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(mine[theirs.columns], theirs, rtol=1e-5, check_dtype=False)
+    ranked, by_environment = compare.joined(planned.suite, "triple_q", mine, beside)
+    assert len(ranked) == len(planned.suite.learners)
+    assert set(by_environment["environment"]) == {"abrupt"}
+
+
+def test_a_table_that_is_not_there_or_has_no_such_environment_is_named(made, tmp_path):
+    _, folder = made
+    with pytest.raises(ValueError, match="expected a table"):
+        compare.reference(tmp_path / "none.csv", None, None, None)
+    with pytest.raises(ValueError, match="no environment 'fast'"):
+        compare.reference(folder / layout.table("suite_runs.csv"), ["fast"], None, None)
+
+
+def test_a_plug_in_enters_the_table_by_one_command(made, tmp_path, capsys):
+    _, folder = made
+    cli.main(["new", "algorithm", "newcomer", "--folder", str(tmp_path)])
+    capsys.readouterr()
+    given = [str(tmp_path / "newcomer.py"), "--suite", str(FILE), "--beside", str(folder / "tables/suite_runs.csv")]
+    cli.main(["compare", *given, "--environments", "slow", "--output", str(tmp_path / "mine.csv")])
+    said = capsys.readouterr().out
+    assert "4 runs of newcomer, setting scaled" in said
+    (row,) = [line.split() for line in said.splitlines() if "newcomer *" in line]
+    mine, runs_there = (tables.load(file) for file in (tmp_path / "mine.csv", folder / "tables/suite_runs.csv"))
+    slow = scores.normalised(pd.concat([runs_there[runs_there["environment"] == "slow"], mine]))
+    assert float(row[3]) == pytest.approx(slow.loc[slow["learner"] == "newcomer", "gap"].mean(), abs=5e-4)
 
 
 def test_a_part_of_the_suite_says_what_it_could_not_test(made):

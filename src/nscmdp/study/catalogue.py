@@ -222,6 +222,7 @@ TABLES = {  # by the rule that makes them: the tables and verdicts over all expe
         layout.table("suite_ranking.csv"): "Learners by their mean normalised gap on the suite.",
         layout.table("suite_stability.csv"): "How often that ranking changes under other seeds, instances, searches.",
         layout.table("suite_runs.csv"): "Every run on the suite.",
+        layout.table("suite_searches.csv"): "Runs on the suite with the constants that single searches found.",
     },
     "environments": {layout.table("environments.csv"): "Sizes, variation budgets and optima of the environments."},
     "simulation": {

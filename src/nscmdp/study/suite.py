@@ -41,6 +41,7 @@ class Frozen(Strict):
     also: list[str] = Field(default=[])  # learners of this environment alone
     without: list[str] = Field(default=[])  # learners that sit it out
     tuned_on: Name | None = Field(default=None)  # another environment, where constants are chosen
+    evaluate_every: Annotated[int, Field(ge=1)]
     fingerprints: dict[int, str] = Field(default={})  # by the seed of the instance
 
     @property
@@ -91,7 +92,6 @@ class Suite(Strict):
     instances: list[Seed] = Field(min_length=1)
     seeds: Number
     first_seed: Seed
-    evaluated: Number
     effort: Effort
     environments: list[Frozen] = Field(min_length=1)
     hypotheses: list[Hypothesis]
@@ -231,7 +231,7 @@ class Made:
             "episodes": [one.episodes],
             "seeds": min(self.suite.seeds, self.choice.seeds or self.suite.seeds),
             "first_seed": self.suite.first_seed,
-            "evaluate_every": max(1, one.episodes // self.suite.evaluated),
+            "evaluate_every": one.evaluate_every,
             "windows": 1,
             "tuning": one.tuning if tuned else None,
             "learners": [
@@ -247,7 +247,7 @@ class Made:
             "name": one.tuning,
             "environment": {**one.environment, "seed": self.suite.tuning_instance},
             "episodes": one.episodes,
-            "evaluate_every": max(1, 2 * one.episodes // self.suite.evaluated),
+            "evaluate_every": 2 * one.evaluate_every,
             "algorithms": tuned,
             **self.suite.effort.model_dump(),
         }

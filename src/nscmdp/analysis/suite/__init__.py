@@ -1,6 +1,7 @@
 """All learners on the suite: scores, profiles, pairs, hypotheses and the ranking, with how stable it is.
 
-suite_runs         one row per run: its measures per episode, with the constants of the main choice or of one search
+suite_runs         one row per run: its measures per episode
+suite_searches     the gap of every run with the constants that one search found
 suite_scores       one row per environment and learner: means over instances and seeds, with intervals
 suite_profile      the share of runs whose normalised gap is at most tau, by learner
 suite_pairs        how probable it is that one learner has the smaller gap than another in the same run
@@ -23,7 +24,12 @@ from nscmdp.study.suite import Hypothesis
 def write(plan: Plan, folder: Path) -> None:
     found = runs.of(plan, folder)
     ranked = [*plan.suite.learners, *(plan.config.suite.learners if plan.config.suite else [])]
-    made = {"suite_runs.csv": found, **tables(found, ranked, plan.suite.hypotheses)}
+    reported = found["choice"].isin(runs.REPORTED)
+    made = {
+        "suite_runs.csv": found[reported].drop(columns="choice"),
+        "suite_searches.csv": found.loc[~reported, [*runs.KEYS, "gap"]],
+        **tables(found, ranked, plan.suite.hypotheses),
+    }
     for name, table in made.items():
         write_csv(folder / layout.table(name), table)
 

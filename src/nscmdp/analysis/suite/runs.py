@@ -5,17 +5,18 @@ uniform policy's gap is in this environment. Who does not before the next switch
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from nscmdp import metrics
+from nscmdp import algorithms, environments, metrics, optimum, simulate
 from nscmdp.analysis import tables
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
-from nscmdp.study.suite import ROLE, SCALE
+from nscmdp.study.suite import ROLE, SCALE, Frozen
 
 KEYS = ["environment", "instance", "seed", "learner", "choice"]
 UNTUNED, MAIN = "", "main"
@@ -36,7 +37,7 @@ def _of_one(folder: Path, experiment: str) -> pd.DataFrame:
     for case in tables.cases(file):
         reading, env = case[0], tables.environment(file, *case)
         mine = exact[exact["reading"] == reading]
-        unit = float(measures(mine[mine["algorithm"] == SCALE])["gap"])
+        unit = measures(mine[mine["algorithm"] == SCALE])["gap"]
         for (learner, seed), run in mine.groupby(["learner", "seed"], sort=False):
             row = {
                 "environment": experiment.removeprefix(f"{ROLE}_"),
@@ -51,6 +52,24 @@ def _of_one(folder: Path, experiment: str) -> pd.DataFrame:
             }
             rows.append(row)
     return pd.DataFrame(rows)
+
+
+def of_learner(learner: str, setting: str, one: Frozen, instance: int, seed: int, unit: float) -> dict[str, Any]:
+    """The row of one run that is made here and now; ``unit`` is the uniform policy's gap in this instance."""
+    env = environments.make(**one.environment, episodes=one.episodes, seed=instance)
+    run = simulate.run(env, learner, setting, seed, one.evaluate_every, windows=1, solve=False)
+    compared = metrics.compare(run.value, run.utility_value, optimum.along(env, run.episode), run.rho)
+    exact = pd.DataFrame({"episode": run.episode, "weight": run.weight, **compared})
+    return {
+        "environment": one.name,
+        "instance": instance,
+        "seed": seed,
+        "learner": learner,
+        **measures(exact),
+        "adaptation": adaptation(exact["episode"], exact["gap"] / unit, switches(env), env.episodes),
+        "rho": run.rho,
+        "state_bytes": algorithms.state_bytes(run.learner),
+    }
 
 
 def _choice(learner: str) -> str:
