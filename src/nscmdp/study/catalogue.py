@@ -159,6 +159,18 @@ NOTEBOOKS = (
         ),
     ),
     Notebook(
+        "suite",
+        (
+            Figure(
+                "suite",
+                "All learners on the suite. Left: how many of the runs have a gap of at most tau. Right: the mean gap "
+                "in every environment, with its interval.",
+                ("suite",),
+            ),
+        ),
+        tuple(map(layout.table, layout.SUITE)),
+    ),
+    Notebook(
         "claims",
         (
             Figure(
