@@ -147,7 +147,7 @@ def test_a_ranking_that_hangs_on_one_search_is_told():
 def test_adaptation_is_the_time_until_three_evaluated_episodes_are_good():
     episode = pd.Series([10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
     gap = pd.Series([0.1, 0.1, 0.1, 0.1, 0.1, 2.0, 2.0, 0.1, 0.1, 0.1])
-    assert runs.adaptation(episode, gap, [50], 100) == 80 - 50  # 70 to 90 have a mean above one half
+    assert runs.adaptation(episode, gap, [50], 100) == 80 - 50  # 70 to 90 have a mean above a quarter
     assert runs.adaptation(episode, gap + 1, [50], 100) == 50
     assert runs.adaptation(episode, gap, [20, 50], 100) == (10 + 30) / 2
     assert np.isnan(runs.adaptation(episode, gap, [], 100))

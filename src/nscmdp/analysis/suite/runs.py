@@ -1,7 +1,7 @@
 """One row per run on the suite: exact means per episode, memory, and how long it took to adapt to switches.
 
-After a switch a learner has adapted when the mean gap of three evaluated episodes in a row is at most half of what the
-uniform policy's gap is in this environment. Who does not before the next switch, or the end, has taken all that time.
+After a switch a learner has adapted when the mean gap of three evaluated episodes in a row is at most a quarter of what
+the uniform policy's gap is in this instance. Who does not before the next switch, or the end, has taken all that time.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ from nscmdp.study.suite import ROLE, SCALE, Frozen
 KEYS = ["environment", "instance", "seed", "learner", "choice"]
 UNTUNED, MAIN = "", "main"
 REPORTED = (UNTUNED, MAIN)  # the choices that are reported; those of single searches tell what searching decides
-ADAPTED, IN_A_ROW = 0.5, 3
+ADAPTED, IN_A_ROW = 0.25, 3
 
 
 def of(plan: Plan, folder: Path) -> pd.DataFrame:
