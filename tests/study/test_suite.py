@@ -78,6 +78,19 @@ def test_a_part_of_the_suite_can_be_asked_for():
     assert planned.tunings == []
 
 
+def test_a_learner_besides_those_of_the_file_joins_and_is_not_tuned():
+    planned = plan.make({"suite": {"file": str(FILE), "environments": ["slow"], "learners": ["oracle"]}})
+    (joined,) = [one for one in planned.experiment("suite_slow").all_learners if one.algorithm == "oracle"]
+    assert joined.setting == "literal"
+    assert "oracle" not in planned.tuning("tuning_suite_slow").algorithms
+
+
+def test_a_learner_of_the_file_that_is_not_registered_is_named(tmp_path):
+    file = written(tmp_path, lambda raw: raw["learners"].append("triple_p"))
+    with pytest.raises(Unacceptable, match="unknown algorithm 'triple_p'"):
+        plan.make(asked(file=str(file)))
+
+
 def test_the_instances_at_hand_pass_the_check():
     plan.make(asked(environments=["slow", "abrupt"], instances=2)).check()
 
@@ -92,6 +105,8 @@ def test_a_configuration_that_was_noted_is_not_made_twice():
 def test_an_environment_that_there_is_not_is_refused():
     with pytest.raises(Unacceptable, match="slow"):
         plan.make(asked(environments=["slwo"]))
+    with pytest.raises(Unacceptable, match=r"suite\.learners: unknown algorithm 'triple_p'.*triple_q"):
+        plan.make(asked(learners=["triple_p"]))
     with pytest.raises(Unacceptable, match=r"suite\.instances"):
         plan.make(asked(instances=0))
 

@@ -86,8 +86,13 @@ def compare(chosen: argparse.Namespace) -> None:
     file = chosen.beside or compare.REFERENCE
     beside = compare.reference(file, chosen.environments, chosen.instances, chosen.seeds)
     line = Line(sys.stderr)
+
+    def progress(done: int, of: int) -> None:
+        if line.on_terminal:
+            line.show(f"run {done + 1} of {of}")
+
     try:
-        mine = compare.simulated(loaded, name, setting, beside, lambda done, of: line.show(f"run {done + 1} of {of}"))
+        mine = compare.simulated(loaded, name, setting, beside, progress)
     finally:
         line.clear()
     ranked, by_environment = compare.joined(loaded, name, mine, beside)

@@ -6,6 +6,7 @@ the searches' own share in a ranking can be told.
 """
 
 import hashlib
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -189,9 +190,10 @@ class Made:
         self.suite, self.choice = suite, choice
         self.setting = choice.setting or suite.setting
         names = choice.environments or list(suite.by_name)
-        for name in names:
-            if name not in suite.by_name:
-                raise Unacceptable("config: suite.environments: " + unknown(name, suite.by_name, f"no {name!r}"))
+        _known("config: suite.environments", names, list(suite.by_name), "environment")
+        _known("config: suite.learners", choice.learners, algorithms.NAMES, "algorithm")
+        listed = [*suite.learners, *suite.references, *(name for one in suite.environments for name in one.also)]
+        _known(choice.file, listed, algorithms.NAMES, "algorithm")
         self.environments = [suite.by_name[name] for name in names]
 
     @property
@@ -251,6 +253,12 @@ class Made:
             "algorithms": tuned,
             **self.suite.effort.model_dump(),
         }
+
+
+def _known(where: str, names: Sequence[str], known: Sequence[str], what: str) -> None:
+    for name in names:
+        if name not in known:
+            raise Unacceptable(f"{where}: " + unknown(name, known, f"unknown {what} {name!r}"))
 
 
 def _untuned(name: str) -> str:
