@@ -9,13 +9,14 @@ CHROMIUM := chromium fonts-dejavu-core
 LOCK := $(IN_VENV) uv pip compile --universal --generate-hashes --python-version 3.11 --no-header --no-annotate --quiet
 # uv reads no pip.conf: where that alone says where packages are, pip installs them.
 install = .venv/bin/uv pip install --python .venv --quiet $(1) || .venv/bin/python -m pip install --quiet $(1)
+SUITE := runs scores pairs hypotheses ranking stability
 SNAKEMAKE := $(IN_VENV) snakemake --cores $(CORES)
 
 # uv installs no bytecode: what is imported first is compiled then, and must be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := reproduce
-.PHONY: reproduce setup lock verify test test-all test-page test-slurm lint format bench readme search clean
+.PHONY: reproduce setup lock verify test test-all test-page test-slurm lint format bench readme suite search clean
 
 reproduce: setup  ## simulations, tables, notebooks, figures and the page
 	$(SNAKEMAKE) $(ARGS)
@@ -89,6 +90,10 @@ readme: setup  ## put the answer of the results at hand into the README, and wha
 	cp results/claims.md docs/claims.md
 	$(IN_VENV) nscmdp job readme docs/answer.json
 	$(IN_VENV) nscmdp verify results --update
+
+suite: setup  ## the whole suite, and its tables into docs/suite
+	$(SNAKEMAKE) --configfile workflow/presets/suite.yaml $(ARGS)
+	cp $(SUITE:%=suite/tables/suite_%.csv) docs/suite
 
 search: setup  ## the deep searches again, into workflow/searches: about 100 minutes on two cores; resumable
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml $(ARGS)

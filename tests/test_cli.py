@@ -133,7 +133,7 @@ def test_list_names_all_there_is_without_a_compiler():
     *lines, loaded = done.stdout.splitlines()
     for name in (*algorithms.OWN, *environments.OWN):
         assert [line for line in lines if line.startswith((f"  {name} ", f"  {name}: "))], name
-    assert "    legs=1, seed=0" in lines
+    assert "    legs=1, switch_at=(), binds=always, seed=0" in lines
     assert {"numba", "pandas", "scipy"} & set(loaded.split()) == set()
 
 
@@ -212,7 +212,7 @@ WRONG = {
     "an episode": (["optimum", "menu", "--episodes", "9", "--episode", "10"], "episode 10 is outside 1..9"),
     "an option": (
         ["describe", "menu", "--option", "tasty=1"],
-        "environment.tasty = 1: unknown key (expected one of name, legs, seed)",
+        "environment.tasty = 1: unknown key (expected one of name, legs, switch_at, binds, seed)",
     ),
     "a number of episodes": (
         ["describe", "menu", "--episodes", "0"],

@@ -62,6 +62,7 @@ def folder_of(tmp_path_factory):
     def copied(page):
         copy = project(tmp_path_factory.mktemp("documented") / "project")
         shutil.copy(ROOT / "config.yaml", copy)
+        shutil.copytree(ROOT / "docs/suite", copy / "docs/suite")
         if page in CONFIGS:
             (copy / "config.yaml").write_text(yaml.safe_dump(CONFIGS[page]))
         (text,) = (one.read_text(encoding="utf-8") for one in PAGES if one.name == page)

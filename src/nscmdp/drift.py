@@ -127,6 +127,20 @@ def to_and_fro(positions: Sequence[float], legs: int, episodes: int) -> tuple[li
     return knots, route
 
 
+def switches(shares: Sequence[float], episodes: int) -> tuple[list[int], list[int]]:
+    """Knots and route of a path that rests at anchor 0 or 1 and changes over at each share of the run."""
+    last_before = [1 + round(share * (episodes - 1)) for share in shares]
+    knots = [1, *(knot + after for knot in last_before for after in (0, 1)), episodes]
+    if not all(0 < share < 1 for share in shares) or (np.diff(knots[1:]) < 1).any():
+        raise ValueError(
+            f"switch_at = {tuple(shares)}: expected shares of the run between 0 and 1, in increasing order and two or "
+            f"more of {episodes} episodes apart"
+        )
+    route = [stop // 2 % 2 for stop in range(len(knots))]
+    rests_first, rests_last = knots[1] == 1, knots[-2] == episodes
+    return knots[rests_first : len(knots) - rests_last], route[rests_first : len(route) - rests_last]
+
+
 def between(first: CMDP, last: CMDP, weight: float) -> CMDP:
     """(1 - weight) first + weight last, two models over the same successors."""
     probability = _mix(weight, first.probability, last.probability)

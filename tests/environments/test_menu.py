@@ -72,3 +72,32 @@ def test_too_few_episodes_for_the_legs_are_refused():
         environments.make("menu", episodes=10, legs=20)
     with pytest.raises(ValueError, match="legs = 0"):
         environments.make("menu", episodes=10, legs=0)
+
+
+def test_a_switch_changes_ends_within_one_episode_and_nothing_moves_in_between():
+    env = environments.make("menu", episodes=101, switch_at=(0.3, 0.7))
+    ends = [env.at(k).r.round(9).tolist() for k in range(1, 102)]
+    assert [k for k in range(2, 102) if ends[k - 1] != ends[k - 2]] == [32, 72]
+    assert ends[0] == ends[-1]
+    np.testing.assert_allclose(budget.variation(env).total, 2 * 2.9333333333, atol=1e-9)
+
+
+@pytest.mark.parametrize("shares", [(0.0,), (1.0,), (0.5, 0.5), (0.7, 0.3), (0.5, 0.505)])
+def test_switches_that_cannot_be_told_apart_are_refused(shares):
+    with pytest.raises(ValueError, match="switch_at"):
+        environments.make("menu", episodes=100, switch_at=shares)
+
+
+def test_switches_and_legs_exclude_each_other():
+    with pytest.raises(ValueError, match="legs = 2 with switch_at"):
+        environments.make("menu", episodes=100, switch_at=(0.5,), legs=2)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_constraint_binds_late_or_never_where_asked(seed):
+    episodes = np.arange(1, 202)
+    late = optimum.along(environments.make("menu", 201, binds="late", seed=seed), episodes)[:, 2]
+    assert (late[:100] == 0).all()
+    assert (late[102:] > 0.5).all()
+    never = optimum.along(environments.make("menu", 201, binds="never", seed=seed), episodes)[:, 2]
+    assert (never == 0).all()

@@ -137,3 +137,16 @@ def test_an_option_out_of_range_is_refused_by_name(option):
     (name,) = option
     with pytest.raises(ValueError, match=f"{name} = .*expected"):
         environments.make("random_tabular", episodes=10, **option)
+
+
+@pytest.mark.parametrize(("drifts", "part"), [("reward", 0), ("utility", 1), ("transitions", 2)])
+def test_one_part_can_drift_alone(drifts, part):
+    env = environments.make("random_tabular", 60, budget=5.0, drifts=drifts, seed=2)
+    expected = np.zeros(3)
+    expected[part] = 5.0
+    np.testing.assert_allclose(budget.variation(env), expected, atol=1e-12)
+
+
+def test_a_part_that_there_is_not_is_refused():
+    with pytest.raises(ValueError, match="drifts = 'rewards'"):
+        environments.make("random_tabular", 60, drifts="rewards")

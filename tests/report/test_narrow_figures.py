@@ -12,6 +12,7 @@ import pytest
 import test_claims_figures as proofs
 import test_claims_figures_theorems as theorems
 import test_figures as studies
+import test_suite_section as suites
 import test_tuning_figures as searches
 from matplotlib.text import Text
 
@@ -81,6 +82,7 @@ DRAWABLE = {
     **dict.fromkeys(("growth", "arms"), grown),
     "assumed_budget": assumed,
     **dict.fromkeys(("linear", "linear_arms"), linear),
+    "suite": suites.results,
     "looseness": lambda folder: proofs.results(folder, steps=[STEP]),
     **{f"claims_{name}": proofs.results for name in proofs.GROUPS},
     **{f"claims_{name}": group(name) for name in theorems.GROUPS},

@@ -21,6 +21,7 @@ from test_pipeline import copied, nscmdp, snakemake
 ROOT = Path(__file__).parents[2]
 TINY = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
 MUTATIONS, RUNS_PER_ROLE, SECONDS = 400, 3, 10
+ROLES = [role for role in catalogue.ROLES if role != "suite"]  # whose experiments are made of a file of its own
 VALUES = [0, 1, -1, 2, 0.5, 10**6, 10**12, 10**400, 1e300, -1e-300, math.nan, math.inf]
 VALUES += [None, True, False, "", "a", "3", "a\nb", "../up", [], [0], [[]], {}, {"a": 1}, ["a", "a"]]
 WORDS = [*catalogue.ROLES, *algorithms.OWN, *environments.OWN, "literal", "authors", "scaled", "tuned", "auto"]
@@ -232,8 +233,8 @@ def small(role):
 def runnable(role, number):
     """A configuration with an experiment of a role, and perhaps another, after some sensible changes."""
     rng = random.Random(f"{role} {number}")
-    others = [small(other) for other in rng.sample(list(catalogue.ROLES), rng.choice([0, 1])) if other != role]
-    raw = {**copy.deepcopy(TINY), "shown": TINY["shown"][: rng.choice([0, 0, 1])]}
+    others = [small(other) for other in rng.sample(ROLES, rng.choice([0, 1])) if other != role]
+    raw = {**copy.deepcopy(TINY), "suite": None, "shown": TINY["shown"][: rng.choice([0, 0, 1])]}
     beside = [small("grid_world")] if role == "alternatives" else []  # whose cases they share
     raw["experiments"] = [
         small(role),
@@ -269,7 +270,7 @@ def project(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", range(RUNS_PER_ROLE))
-@pytest.mark.parametrize("role", catalogue.ROLES)
+@pytest.mark.parametrize("role", ROLES)
 def test_an_accepted_mutation_runs_to_its_end(project, role, which):
     number = accepted(role)[which]
     name = f"{role}_{number}"

@@ -98,6 +98,20 @@ use rule tuned as comparison with:
         "Comparing what is measured with what is claimed"
 
 
+use rule tuned as suite with:
+    input:
+        at(*plan.tables_of("suite")),
+        suite=str(plan.suite_file),
+    output:
+        tables_of("suite"),
+    log:
+        at("logs/suite.log"),
+    params:
+        **step("suite", "analysis.suite"),
+    message:
+        "Comparing all learners on the suite"
+
+
 use rule tuned as simulation with:
     input:
         exact(*plan.simulations, *plan.roles.get("alternatives", [])),

@@ -13,6 +13,7 @@ STEPS = {
     "environments": ("analysis.description", "tabulate the environments that are to be shown"),
     "learning": ("analysis.learning", "follow the policies that were kept over the map"),
     "comparison": ("analysis.comparison", "make the comparison table"),
+    "suite": ("analysis.suite", "compare all learners on the suite"),
     "timing": ("report.page.benchmarks", "gather from the logs how long episodes took"),
     "simulation": ("analysis.claims.simulation", "judge the claim of the paper's simulation"),
     "claims": ("analysis.claims", "gather the verdicts on all claims"),

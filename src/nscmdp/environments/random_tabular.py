@@ -8,12 +8,16 @@ One action of every (h,x), the careful one, has utility 1 throughout and a rewar
 utilities of at most .5. Playing it everywhere has utility H, the most there is, in every model between M and M'.
 With rho = H - ``slater`` the Slater gap max_pi W - rho is therefore exactly ``slater`` in every episode.
 
+``drifts`` lets "all" change, or the "reward", the "utility" or the "transitions" alone: M' is then M but for that part,
+and one leg goes all the way to it.
+
 The uniform policy is far from the best: in five models along the leg its Lagrangian gap (V* - V) + lambda* (rho - W) is
 at least a quarter of V*; else another pair M, M' is drawn.
 """
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +30,7 @@ LEG = 0.75  # variation of one leg, for each step of an episode
 FAR = 0.25  # least Lagrangian gap of the uniform policy, as a share of V*
 DRAWS = 100
 EVEN = 0.05  # share of a row that is spread evenly over its successors, so that none is all but impossible
+PARTS = ("all", "transitions", "reward", "utility")  # what may drift
 NO_PART = 1e-10  # the last part of a leg is none where it is this share of the walk
 
 
@@ -38,6 +43,7 @@ def random_tabular(
     branching: int = 3,
     budget: float = 3.0,
     slater: float = 1.5,
+    drifts: Literal["all", "reward", "utility", "transitions"] = "all",
     seed: int = 0,
 ) -> DriftingCMDP:
     for option, value in (("states", states), ("horizon", horizon), ("branching", branching)):
@@ -51,37 +57,48 @@ def random_tabular(
         raise ValueError(f"budget = {budget}: expected 0 or more")
     if not 0 < slater < horizon:
         raise ValueError(f"slater = {slater}: expected more than 0 and less than horizon = {horizon}")
+    if drifts not in PARTS:
+        raise ValueError(f"drifts = {drifts!r}: expected one of {', '.join(map(repr, PARTS))}")
     for draw in range(DRAWS):
         rng = np.random.default_rng([seed, 43, draw])
-        leg = draw_leg(rng, (horizon, states, actions), branching, horizon - slater)
+        leg = draw_leg(rng, (horizon, states, actions), branching, horizon - slater, drifts)
         if leg is not None and all(uniform_regret(leg.at(k)) >= FAR for k in range(1, 6)):
-            return walk(leg, budget / (LEG * horizon), episodes, seed)
+            size = LEG * horizon if drifts == "all" else variation(leg).total
+            return walk(leg, budget / size, episodes, seed)
     raise ValueError(
         f"seed = {seed}: in {DRAWS} draws of {states} states and {actions} actions with slater = {slater} no leg had a "
         f"variation of {LEG:g} a step and the uniform policy {FAR:g} V* from the best: expected more states or actions"
     )
 
 
-def draw_leg(rng: np.random.Generator, shape: tuple[int, int, int], branching: int, rho: float) -> DriftingCMDP | None:
+def draw_leg(
+    rng: np.random.Generator, shape: tuple[int, int, int], branching: int, rho: float, drifts: str = "all"
+) -> DriftingCMDP | None:
     """One leg, in five episodes; none where M and M' are too close for it."""
     successors = distinct_states(rng, shape, branching)
     careful = np.eye(shape[2], dtype=bool)[rng.integers(shape[2], size=shape[:2])]
 
-    def model() -> CMDP:
+    def draw() -> dict[str, Array]:
         probability = (1 - EVEN) * rng.dirichlet(np.ones(branching), size=shape) + EVEN / branching
         reward = rng.random(shape) * np.where(careful, 0.2, 1.0)
         utility = np.where(careful, 1.0, 0.5 * rng.random(shape))
+        return {"transitions": probability, "reward": reward, "utility": utility}
+
+    def model(parts: dict[str, Array]) -> CMDP:
         return CMDP.sparse(
             successors,
-            probability,
-            np.broadcast_to(reward[..., None], successors.shape),
-            np.broadcast_to(utility[..., None], successors.shape),
+            parts["transitions"],
+            np.broadcast_to(parts["reward"][..., None], successors.shape),
+            np.broadcast_to(parts["utility"][..., None], successors.shape),
             shape[0],
             rho,
             np.full(shape[1], 1 / shape[1]),
         )
 
-    here, there = model(), model()
+    first, second = draw(), draw()
+    if drifts != "all":
+        return DriftingCMDP([model(first), model(first | {drifts: second[drifts]})], [1, 5])
+    here, there = model(first), model(second)
     share = LEG * shape[0] / variation(DriftingCMDP([here, there], [1, 2])).total
     return DriftingCMDP([here, between(here, there, share)], [1, 5]) if share <= 1 else None
 

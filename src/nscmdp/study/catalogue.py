@@ -22,6 +22,7 @@ ROLES = {
     "controls": "Algorithm 1 crossed with Triple-Q, choice by choice, and controls",
     "sensitivity": "multiples of the factors that tuning chose",
     "switches": "what each switch of the ledger of deviations changes",
+    "suite": "an environment of the suite, on which all learners are compared",
 }
 SIMULATIONS = ("grid_world", "reading")  # on these the simulation's claim is judged
 JUDGED = (*SIMULATIONS, "alternatives")  # and on these once more
@@ -158,6 +159,18 @@ NOTEBOOKS = (
         ),
     ),
     Notebook(
+        "suite",
+        (
+            Figure(
+                "suite",
+                "All learners on the suite. Left: how many of the runs have a gap of at most tau. Right: the mean gap "
+                "in every environment, with its interval.",
+                ("suite",),
+            ),
+        ),
+        tuple(map(layout.table, layout.SUITE)),
+    ),
+    Notebook(
         "claims",
         (
             Figure(
@@ -212,6 +225,16 @@ TABLES = {  # by the rule that makes them: the tables and verdicts over all expe
         layout.table("comparison.tex"): "The comparison table in LaTeX.",
         layout.table("slopes.csv"): "Growth exponents of gap and regret in K and in B, by instance.",
         layout.table("violations.csv"): "Violation per episode at every K and budget.",
+    },
+    "suite": {
+        layout.table("suite_scores.csv"): "Every learner in every environment of the suite, with intervals.",
+        layout.table("suite_profile.csv"): "The share of runs on the suite whose gap is at most tau, by learner.",
+        layout.table("suite_pairs.csv"): "How probable it is that one learner beats another in the same run.",
+        layout.table("suite_hypotheses.csv"): "What was expected of the suite, beside what was found.",
+        layout.table("suite_ranking.csv"): "Learners by their mean normalised gap on the suite.",
+        layout.table("suite_stability.csv"): "How often that ranking changes under other seeds, instances, searches.",
+        layout.table("suite_runs.csv"): "Every run on the suite.",
+        layout.table("suite_searches.csv"): "Runs on the suite with the constants that single searches found.",
     },
     "environments": {layout.table("environments.csv"): "Sizes, variation budgets and optima of the environments."},
     "simulation": {

@@ -26,6 +26,7 @@ from nscmdp.study.models import (
     one_environment,
     one_learner,
 )
+from nscmdp.study.suite import Choice, expanded
 
 STUDY = r"^[A-Za-z0-9_][A-Za-z0-9_,=-]*$"  # the name of a folder that lies beside tables: it must not look like one
 FOLDER = r"^[^{}\x00-\x1f-][^{}\x00-\x1f]*$"  # braces are Snakemake's, and no path begins like an option
@@ -286,6 +287,9 @@ class Config(Strict):
     claims: Checks | None = Field(
         default=None, description="Check all claims of the paper; without, its simulation's alone."
     )
+    suite: Choice | None = Field(
+        default=None, description="A part of the suite: its experiments and tunings join those that stand here."
+    )
     experiments: list[Experiment] = Field(min_length=1, description="What is simulated.")
 
     @model_validator(mode="after")
@@ -392,6 +396,8 @@ def _distinct(key: str, names: list[Any], hint: str = "") -> None:
 def parse(raw: Any, part: str = "Config") -> Any:
     """A whole configuration, or a part of one, with the plug-ins that it names."""
     _load_plugins(raw)
+    if part == "Config":
+        raw = expanded(raw)
     model = extended(plugins.names("algorithms"), plugins.names("environments"))[part]
     try:
         return model.model_validate_json(json.dumps(raw))

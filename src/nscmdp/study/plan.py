@@ -14,7 +14,7 @@ from nscmdp import algorithms, environments, optimum
 from nscmdp.kernels import sources
 from nscmdp.problem import DoesNotFit, Problem
 from nscmdp.randomness import format_seeds
-from nscmdp.study import catalogue, errors, layout, requests, roles
+from nscmdp.study import catalogue, errors, layout, requests, roles, suite
 from nscmdp.study.cases import Case
 from nscmdp.study.config import TUNED, BestCase, Experiment, Tuning, Unacceptable, parse
 from nscmdp.study.searches import Searches, policy_digest, run_digest, used_plugins
@@ -64,10 +64,25 @@ class Plan(Searches):
 
     @cached_property
     def roles(self) -> dict[str, list[str]]:
-        """The experiments of each role that some have; "tuning" has the tunings, "best_case" the best cases."""
+        """The experiments of each role that some have; "tuning" has the tunings but the suite's, "best_case" its own.
+
+        The suite's tunings are many, and are not drawn.
+        """
         found = {role: [one.name for one in self.config.experiments if one.role == role] for role in catalogue.ROLES}
-        found |= {"tuning": self.tunings, "best_case": self.best_cases}
+        drawn = [
+            name for name in self.tunings if name not in {self.experiment(one).tuning for one in found[suite.ROLE]}
+        ]
+        found |= {"tuning": drawn, "best_case": self.best_cases}
         return {role: names for role, names in found.items() if names}
+
+    @property
+    def suite_file(self) -> Path:
+        return Path(self.config.suite.file if self.config.suite else suite.FILE)
+
+    @cached_property
+    def suite(self) -> suite.Suite:
+        """The environments and hypotheses of the suite, of which the configuration asks for a part."""
+        return suite.load(self.suite_file)
 
     @property
     def simulations(self) -> list[str]:
@@ -269,6 +284,7 @@ class Plan(Searches):
             *(map(layout.table, layout.TUNED) if self.tunings else []),
             *(map(layout.table, layout.BEST_CASES) if self.best_cases else []),
             *(map(layout.table, layout.COMPARISON) if "growth" in self.roles else []),
+            *(map(layout.table, layout.SUITE) if suite.ROLE in self.roles else []),
             *([layout.table("environments.csv")] if self.config.shown else []),
             layout.table("deviations.csv"),
             layout.DEVIATIONS,

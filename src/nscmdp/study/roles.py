@@ -11,6 +11,7 @@ growth, linear       one environment, readings that differ in their seed alone, 
 assumed_budget       one experiment, one case, learners that differ in what they assume alone, one with the true budget
 controls             one case
 sensitivity          one case, tuned learners of one algorithm
+suite                the instances that are frozen in the suite's file
 tunings              algorithms that can be made in their environment
 best_cases           an evaluated episode in each tenth of a run from the third on, in the search and its confirmation
 shown                environments in which some policy keeps the constraint
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nscmdp import algorithms, environments, optimum
 from nscmdp.problem import DoesNotFit, Problem
-from nscmdp.study import catalogue, errors
+from nscmdp.study import catalogue, errors, suite
 from nscmdp.study.errors import Unacceptable
 
 if TYPE_CHECKING:
@@ -203,6 +204,23 @@ def _nothing(plan: "Plan", places: list[Place]) -> None:
     pass
 
 
+def _suite(plan: "Plan", places: list[Place]) -> None:
+    """Every instance, also the one that constants are chosen on, is what it was when the suite was written."""
+    places[0].require(plan.config.suite is not None, "role", "the key suite, which makes such experiments")
+    frozen = {one.experiment: one for one in plan.suite.environments}
+    tuned = {one.tuning: one for one in plan.suite.environments if one.tuned_on is None}
+    for place in places:
+        place.require(place.experiment.name in frozen, "name", f"an environment of {plan.suite_file}")
+    found = frozen | {name: one for name, one in tuned.items() if name in plan.tunings}
+    for name, one in found.items():
+        for case in plan.cases_of(name) if name in (*plan.experiments, *plan.tunings) else []:
+            seed = case.options["seed"]
+            found_here = suite.fingerprint(case.env)
+            if found_here != one.fingerprints.get(seed):
+                what = f"the instance {seed} of {one.name} is not what {plan.suite_file} has frozen"
+                raise Unacceptable(f"{what}: its fingerprint is {found_here}")
+
+
 NEEDS = {
     "grid_world": _simulations,
     "reading": _simulations,
@@ -213,6 +231,7 @@ NEEDS = {
     "controls": _one_case,
     "sensitivity": _sensitivity,
     "switches": _nothing,
+    "suite": _suite,
 }
 
 

@@ -21,7 +21,8 @@ def _deciding(results: Results, name: str) -> pd.DataFrame:
     table = results.table(name)
     saturation = results.table("saturation.csv")
     repeated = saturation.loc[saturation["searches"] > 1, "tuning"].unique()
-    names = list(repeated) or list(results.experiments("tuning"))
+    drawn = results.experiments("tuning")
+    names = [name for name in drawn if name in repeated] or drawn
     return table[table["tuning"].isin(names) & table["decides"]]
 
 

@@ -28,6 +28,7 @@ FIGURES = {  # sections that show figures, with what numbers.py puts beside them
     "best_case": ("The best case for the paper", ("best_case",)),
     "tuning": ("How the constants were chosen", ("efforts", "fronts", "alternatives")),
     "why": ("Why", ("causes", "sensitivity")),
+    "suite": ("What does work?", ("suite",)),
     "theory": ("The paper's theory", ("looseness",)),
     "growth": ("The comparison table, and growth", ("growth", "assumed_budget", "arms")),
     "linear": ("Linear CMDPs", ("linear", "linear_arms")),

@@ -25,7 +25,11 @@ def context(plan: Plan, folder: Path) -> dict[str, list[dict[str, Any]]]:
         found["best_case"] = _best_cases(numbers) if numbers["best_cases"] else []
         found["tuning"] = [_alternatives(numbers)]
     if layout.table("saturation.csv") in judged:
-        found.setdefault("tuning", []).append(_saturation(tables.load(folder / layout.table("saturation.csv"))))
+        table = tables.load(folder / layout.table("saturation.csv"))
+        drawn = table[table["tuning"].isin(plan.roles.get("tuning", []))]
+        found.setdefault("tuning", []).extend([_saturation(drawn)] if len(drawn) else [])
+    if layout.table("suite_ranking.csv") in judged:
+        found["suite"] = _suite(plan, folder)
     if layout.table("comparison.csv") in judged:
         found["growth"] = [_comparison(tables.load(folder / layout.table("comparison.csv")))]
     return found
@@ -155,3 +159,56 @@ def _comparison(table: pd.DataFrame) -> dict[str, Any]:
         table.to_dict("records"),
         files=[*map(layout.table, layout.COMPARISON)],
     )
+
+
+def _suite(plan: Plan, folder: Path) -> list[dict[str, Any]]:
+    """Why each environment is there, who is best, whether that is stable, and which expectations hold."""
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return tables.load(folder / layout.table(name)).to_dict("records")
+
+    there = {row["environment"] for row in rows("suite_scores.csv")}
+    frozen = [one for one in plan.suite.environments if one.name in there]
+    order = part(
+        f"Version {plan.suite.version} of the suite, {len(frozen)} of {len(plan.suite.environments)} environments. "
+        "Learners by their mean gap in units of the uniform policy's, where all of them ran; 0 is the optimum. "
+        f"What a run takes: {layout.TIMING}.",
+        "Ranking on the suite",
+        {
+            "#rank": lambda row: str(row["rank"]),
+            "learner": lambda row: title(row["learner"]),
+            "#gap": lambda row: render.interval([row["gap"], row["low"], row["high"]], ".3f"),
+            "#keeps its rank": lambda row: render.number(row["same_rank"], ".0%"),
+        },
+        rows("suite_ranking.csv"),
+        files=[layout.TIMING, *map(layout.table, layout.SUITE)],
+    )
+    stability = part(
+        "How often the order changes where these are drawn anew:",
+        "Stability of the ranking",
+        {
+            "drawn anew": lambda row: row["resampled"],
+            "#the order changes": lambda row: render.number(row["order_differs"], ".0%"),
+            "#the first place changes": lambda row: render.number(row["first_differs"], ".0%"),
+        },
+        rows("suite_stability.csv"),
+    )
+    expected = part(
+        "What was expected before the first results. A negative difference is as expected; p has Holm's correction:",
+        "Hypotheses",
+        {
+            "expected": lambda row: row["says"],
+            "measure": lambda row: row["measure"].replace("_", " "),
+            "#difference": lambda row: render.interval([row["difference"], row["low"], row["high"]], ".3f"),
+            "#p": lambda row: render.number(row["p_holm"], ".2g"),
+            "verdict": lambda row: row["verdict"],
+        },
+        rows("suite_hypotheses.csv"),
+    )
+    reasons = part(
+        "Why each environment is there:",
+        "Environments of the suite",
+        {"environment": lambda one: one.name.replace("_", " "), "reason": lambda one: one.reason},
+        frozen,
+    )
+    return [order, stability, expected, reasons]

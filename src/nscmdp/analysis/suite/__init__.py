@@ -1,0 +1,49 @@
+"""All learners on the suite: scores, profiles, pairs, hypotheses and the ranking, with how stable it is.
+
+suite_runs         one row per run: its measures per episode
+suite_searches     the gap of every run with the constants that one search found
+suite_scores       one row per environment and learner: means over instances and seeds, with intervals
+suite_profile      the share of runs whose normalised gap is at most tau, by learner
+suite_pairs        how probable it is that one learner has the smaller gap than another in the same run
+suite_hypotheses   what the suite's file expected, beside what was found
+suite_ranking      learners by their mean normalised gap
+suite_stability    how often that ranking changes under other seeds, instances or searches
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from nscmdp.analysis.suite import hypotheses, ranking, runs, scores
+from nscmdp.analysis.tables import write_csv
+from nscmdp.study import layout
+from nscmdp.study.plan import Plan
+from nscmdp.study.suite import Hypothesis
+
+
+def write(plan: Plan, folder: Path) -> None:
+    found = runs.of(plan, folder)
+    ranked = [*plan.suite.learners, *(plan.config.suite.learners if plan.config.suite else [])]
+    reported = found["choice"].isin(runs.REPORTED)
+    made = {
+        "suite_runs.csv": found[reported].drop(columns="choice"),
+        "suite_searches.csv": found.loc[~reported, [*runs.KEYS, "gap"]],
+        **tables(found, ranked, plan.suite.hypotheses),
+    }
+    for name, table in made.items():
+        write_csv(folder / layout.table(name), table)
+
+
+def tables(found: pd.DataFrame, ranked: list[str], expected: list[Hypothesis]) -> dict[str, pd.DataFrame]:
+    """All tables but that of the runs, by their names."""
+    normalised = scores.normalised(found)
+    main = normalised[normalised["choice"].isin(runs.REPORTED)]
+    compared = scores.Cube.of(main, ranked)
+    return {
+        "suite_scores.csv": scores.table(main),
+        "suite_profile.csv": scores.profile(compared),
+        "suite_pairs.csv": scores.pairs(compared),
+        "suite_hypotheses.csv": hypotheses.table(main, expected),
+        "suite_ranking.csv": ranking.table(compared),
+        "suite_stability.csv": ranking.stability(compared, normalised),
+    }

@@ -1,0 +1,48 @@
+"""The reference results of the suite in docs/suite are of the suite at hand, and follow from its runs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nscmdp.analysis import tables
+from nscmdp.analysis.suite import hypotheses, ranking, scores
+from nscmdp.study import suite
+
+ROOT = Path(__file__).parents[2]
+SUITE = suite.load(ROOT / suite.FILE)
+
+
+def kept(name):
+    return tables.load(ROOT / f"docs/suite/suite_{name}.csv")
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return scores.normalised(kept("runs"))
+
+
+def test_every_instance_and_seed_of_an_environment_is_there(runs):
+    assert set(runs["environment"]) <= set(SUITE.by_name)
+    seeds = range(SUITE.first_seed, SUITE.first_seed + SUITE.seeds)
+    for (_, _), mine in runs.groupby(["environment", "learner"]):
+        assert sorted(zip(mine["instance"], mine["seed"], strict=True)) == [
+            (i, s) for i in SUITE.instances for s in seeds
+        ]
+
+
+def test_no_learner_is_better_than_the_optimum(runs):
+    assert runs["gap"].min() >= 0
+    assert np.allclose(runs.loc[runs["learner"] == suite.SCALE].groupby("environment")["gap"].mean(), 1.0)
+
+
+def test_the_ranking_follows_from_the_runs(runs):
+    found, stated = ranking.table(scores.Cube.of(runs, SUITE.learners)), kept("ranking")
+    assert list(found["learner"]) == list(stated["learner"])
+    np.testing.assert_allclose(found[["gap", "low", "high"]], stated[["gap", "low", "high"]], rtol=1e-3)
+
+
+def test_the_verdicts_follow_from_the_runs(runs):
+    found, stated = hypotheses.table(runs, SUITE.hypotheses), kept("hypotheses")
+    assert list(found["id"]) == list(stated["id"])
+    assert list(found["verdict"]) == list(stated["verdict"])
