@@ -164,7 +164,7 @@ def test_editing_an_algorithm_reruns_its_simulations_alone(project):
     with edited(file, "TITLE = ", "# a comment decides nothing\nTITLE = "):
         assert planned(project) == set()
     with edited(file, "iota, chi = iota_of(problem), K**0.2", "iota, chi = iota_of(problem), 2 * K**0.2"):
-        assert planned(project) == {"triple_q"}
+        assert planned(project) == {"triple_q", "detecting_triple_q"}  # which is built on it
 
 
 def test_editing_the_formula_of_the_gap_reruns_what_was_measured_by_it(project):
@@ -181,7 +181,7 @@ def test_editing_the_formula_of_the_gap_reruns_what_was_measured_by_it(project):
 
 @pytest.mark.parametrize(
     ("setting", "named"),
-    [("results=[]", "results"), ("batch=0", "batch"), ("batches=3", "batches"), ("experiments=[]", "experiments")],
+    [("results=[]", "results"), ("batch=0", "batch"), ("batches=3", "batches"), ("experiments=3", "experiments")],
 )
 def test_a_wrong_config_stops_before_any_job(project, setting, named):
     done = tiny(project, "--config", setting, check=False)

@@ -26,7 +26,7 @@ from nscmdp.study.models import (
     one_environment,
     one_learner,
 )
-from nscmdp.study.suite import Choice, expanded
+from nscmdp.study.suite import Choice, with_suite
 
 STUDY = r"^[A-Za-z0-9_][A-Za-z0-9_,=-]*$"  # the name of a folder that lies beside tables: it must not look like one
 FOLDER = r"^[^{}\x00-\x1f-][^{}\x00-\x1f]*$"  # braces are Snakemake's, and no path begins like an option
@@ -397,7 +397,7 @@ def parse(raw: Any, part: str = "Config") -> Any:
     """A whole configuration, or a part of one, with the plug-ins that it names."""
     _load_plugins(raw)
     if part == "Config":
-        raw = expanded(raw)
+        raw = with_suite(raw)
     model = extended(plugins.names("algorithms"), plugins.names("environments"))[part]
     try:
         return model.model_validate_json(json.dumps(raw))

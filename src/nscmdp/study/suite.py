@@ -159,7 +159,7 @@ def fingerprint(env: DriftingCMDP) -> str:
     return content.hexdigest()[:16]
 
 
-def expanded(raw: Any) -> Any:
+def with_suite(raw: Any) -> Any:
     """A raw configuration with the experiments and tunings of the suite that it asks for.
 
     One that was noted by a run has them already.
