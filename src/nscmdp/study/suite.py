@@ -167,6 +167,8 @@ def with_suite(raw: Any) -> Any:
     if not isinstance(raw, dict) or raw.get("suite") is None:
         return raw
     experiments, tunings = (raw.get(key) or [] for key in ("experiments", "tunings"))
+    if not isinstance(experiments, list) or not isinstance(tunings, list):
+        return raw  # which is refused
     if any(isinstance(one, dict) and one.get("role") == ROLE for one in experiments):
         return raw
     chosen = _choice(raw["suite"])
