@@ -17,6 +17,7 @@ import argparse
 import csv
 import json
 import os
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -81,7 +82,10 @@ def curves(quick: bool, into: Path) -> None:
     counted = []
     if misses.available():
         chosen = scaling.of_states()
-        counted = kept(misses.count(chosen[::5] if quick else chosen), into / "misses.csv")
+        try:
+            counted = kept(misses.count(chosen[::5] if quick else chosen), into / "misses.csv")
+        except subprocess.CalledProcessError as error:
+            print(f"No cache misses are counted: valgrind stopped with {error.returncode} (-4: unknown instruction).")
     else:
         print("No cache misses are counted: valgrind is not installed.")
     held = kept(memory.measured(quick), into / "memory.csv")
