@@ -15,11 +15,12 @@ FEW = 10  # episodes: what is allocated is allocated before the first
 # Says what it held at most; getrusage would count the caller's as well.
 WORKER = """
 import json, sys, warnings
-from nscmdp import environments, simulate
+from nscmdp import algorithms, environments, simulate
 warnings.simplefilter("ignore")
 work = json.loads(sys.argv[1])
 env = environments.make(work["environment"], work["episodes"], **work["options"])
-simulate.run(env, work["algorithm"], solve=False, evaluate_every=None)
+name = work["algorithm"]
+simulate.run(env, name, algorithms.settings(name)[0], solve=False, evaluate_every=None)
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 

@@ -95,6 +95,11 @@ def test_a_game_in_a_file_is_played_as_the_game_itself(tmp_path):
     assert float(printed) == record.reward[0] > 0
 
 
+def test_the_memory_of_a_learner_that_has_no_printed_constants():
+    row = memory.of("S", 36, cases.SMALL, "sliding_window_opt_cmdp", 5)
+    assert 20 < row.mebibytes < 2000
+
+
 def test_both_sides_take_turns():
     order = []
     ours, theirs = ([lambda side=side: order.append(side)] * 3 for side in ("ours", "theirs"))
