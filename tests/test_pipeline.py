@@ -181,10 +181,16 @@ def test_editing_the_formula_of_the_gap_reruns_what_was_measured_by_it(project):
 
 @pytest.mark.parametrize(
     ("setting", "named"),
-    [("results=[]", "results"), ("batch=0", "batch"), ("batches=3", "batches"), ("experiments=3", "experiments")],
+    [
+        ("results=[]", "results"),
+        ("batch=0", "batch"),
+        ("batches=3", "batches"),
+        ("experiments=3", "experiments"),
+        ("experiments=[] suite=", "experiments"),
+    ],
 )
 def test_a_wrong_config_stops_before_any_job(project, setting, named):
-    done = tiny(project, "--config", setting, check=False)
+    done = tiny(project, "--config", *setting.split(), check=False)
     said = done.stdout + done.stderr
     assert done.returncode != 0
     assert f"config: {named}" in said

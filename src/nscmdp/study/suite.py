@@ -182,7 +182,8 @@ def _choice(raw: Any) -> Choice:
         return Choice.model_validate(raw)
     except ValidationError as error:
         problem, _ = errors.foremost(error, Choice)
-        raise Unacceptable(f"config: suite.{problem.key} = {problem.value}: {problem.message}") from None
+        where = ".".join(filter(None, ("suite", problem.key)))
+        raise Unacceptable(f"config: {where} = {problem.value}: {problem.message}") from None
 
 
 class Made:
