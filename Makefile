@@ -9,7 +9,8 @@ CHROMIUM := chromium fonts-dejavu-core
 LOCK := $(IN_VENV) uv pip compile --universal --generate-hashes --python-version 3.11 --no-header --no-annotate --quiet
 # uv reads no pip.conf: where that alone says where packages are, pip installs them.
 install = .venv/bin/uv pip install --python .venv --quiet $(1) || .venv/bin/python -m pip install --quiet $(1)
-SUITE := runs scores pairs hypotheses ranking stability
+SUITE := runs scores pairs paired hypotheses ranking stability
+FRAMES := hypotheses ranking
 SNAKEMAKE := $(IN_VENV) snakemake --cores $(CORES)
 
 # uv installs no bytecode: what is imported first is compiled then, and must be kept.
@@ -91,13 +92,20 @@ readme: setup  ## put the answer of the results at hand into the README, and wha
 	$(IN_VENV) nscmdp job readme docs/answer.json
 	$(IN_VENV) nscmdp verify results --update
 
-suite: setup  ## the whole suite, and its tables into docs/suite
+suite: setup  ## the whole suite, again with longer frames, and what they came to into docs/suite and the README
 	$(SNAKEMAKE) --configfile workflow/presets/suite.yaml $(ARGS)
+	$(SNAKEMAKE) --configfile workflow/presets/suite.yaml workflow/presets/suite_frames.yaml $(ARGS)
 	cp $(SUITE:%=suite/tables/suite_%.csv) docs/suite
+	cp $(FRAMES:%=suite_frames/tables/suite_%.csv) docs/suite/frames
+	$(IN_VENV) nscmdp job summary docs/suite
+	$(IN_VENV) nscmdp verify suite --reference docs/suite/reference.json --update
 
 search: setup  ## the deep searches again, into workflow/searches: about 100 minutes on two cores; resumable
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml $(ARGS)
 	$(IN_VENV) nscmdp job record searched --output workflow/searches
+	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml workflow/presets/suite.yaml \
+		workflow/presets/suite_frames.yaml --config results=searched_frames $(ARGS)
+	$(IN_VENV) nscmdp job record searched_frames --output workflow/searches
 
 clean:  ## forget the results, keep the environment
 	rm -rf results .snakemake

@@ -131,9 +131,9 @@ def test_the_answer_stands_between_the_marks_and_replaces_what_stood_there(numbe
     assert answer.in_readme(found, numbers) == found
 
 
-def test_a_readme_without_the_marks_is_refused():
+def test_a_readme_without_the_marks_is_refused(numbers):
     with pytest.raises(ValueError, match="must have one line"):
-        answer.in_readme("# A project\n", {"C20": {}})
+        answer.in_readme("# A project\n", numbers)
 
 
 def test_what_could_not_be_computed_is_a_dash(numbers):

@@ -57,6 +57,21 @@ def test_what_stands_on_one_side_alone_is_named(results):
     assert "answer/more: 1, the reference has nothing" in found
 
 
+def test_what_the_suite_came_to_is_compared_too(results):
+    ranking, tested = (results / layout.table(f"suite_{name}.csv") for name in ("ranking", "hypotheses"))
+    ranking.parent.mkdir()
+    ranking.write_text("rank,learner,gap,low,high\n1,triple_q,0.1,0.05,0.15\n")
+    tested.write_text("id,difference,low,high,p_holm,verdict,agree\nluck,,,,,not tested,3\n")
+    reference.write(results, results.parent / "reference.json")
+    assert compared(results) == []
+    ranking.write_text("rank,learner,gap,low,high\n1,triple_q,0.101,0.05,0.15\n")
+    tested.write_text("id,difference,low,high,p_holm,verdict,agree\nluck,,,,,holds,3\n")
+    assert compared(results) == [
+        "suite/triple_q/gap: 0.101, the reference has 0.1",
+        'suite/luck/verdict: "holds", the reference has "not tested"',
+    ]
+
+
 def test_a_truth_is_no_number(results):
     write(results, {**ANSWER, "C20": {"holds_in": 0, "void": 1}}, [{"id": "C1", **CLAIM}, {"id": "C3'", **CLAIM}])
     assert compared(results) == ["answer/C20/void: 1, the reference has true"]

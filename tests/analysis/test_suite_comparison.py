@@ -100,6 +100,23 @@ def test_a_difference_of_one_sign_has_the_p_of_all_its_signs():
     assert hypotheses.sign_flips(np.array([1.0, 2.0, 3.0])) == 1.0
 
 
+def test_differences_to_a_learner_are_paired_by_environment_and_measure():
+    runs_ = scores.normalised(table(noise=0.0))
+    found = scores.paired(runs_, ["good", "fair", "absent"], "good").set_index(["environment", "measure"])
+    assert set(found["learner"]) == {"fair"}
+    assert found.loc[("a", "gap"), ["difference", "low", "high"]].tolist() == pytest.approx([0.15] * 3)
+    assert found.loc[("b", "violation"), "difference"] == pytest.approx(0.15)
+    assert found.loc[("b", "adaptation"), "difference"] == pytest.approx(0.3)
+
+
+def test_searches_that_come_to_another_verdict_are_counted():
+    """The second search finds constants with which the better learner is the worse one."""
+    other = table(GAPS | {"good": 0.8}, choice="search_1_0")
+    found = analysis.tables(pd.concat([table(), table(choice="search_0_0"), other]), ["good"], [hypothesis()])
+    (row,) = found["suite_hypotheses.csv"].to_dict("records")
+    assert (row["verdict"], row["searches"], row["agree"]) == ("holds", 2, 1)
+
+
 def test_hypotheses_hold_are_contradicted_or_say_why_they_were_not_tested():
     expected = [
         hypothesis(id="holds"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nscmdp.analysis import tables
-from nscmdp.analysis.suite import hypotheses, ranking, scores
+from nscmdp.analysis.suite import hypotheses, ranking, scores, summary
 from nscmdp.study import suite
 
 ROOT = Path(__file__).parents[2]
@@ -46,3 +46,16 @@ def test_the_verdicts_follow_from_the_runs(runs):
     found, stated = hypotheses.table(runs, SUITE.hypotheses), kept("hypotheses")
     assert list(found["id"]) == list(stated["id"])
     assert list(found["verdict"]) == list(stated["verdict"])
+
+
+def test_differences_to_algorithm_1_follow_from_the_runs(runs):
+    found, stated = scores.paired(runs, SUITE.learners, "nonstationary_triple_q"), kept("paired")
+    keys = ["environment", "learner", "measure"]
+    assert found[keys].equals(stated[keys])
+    np.testing.assert_allclose(found["difference"], stated["difference"], rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize(("file", "block"), [("README.md", summary.short), ("docs/suite.md", summary.whole)])
+def test_what_is_said_of_the_suite_is_what_its_tables_say(file, block):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    assert summary.in_text(text, block(ROOT / suite.KEPT)) == text, "run: make suite"

@@ -60,11 +60,29 @@ def test_the_section_has_the_ranking_the_hypotheses_and_the_reasons(made):
     assert "2 of 16 environments" in order["note"]
     assert layout.TIMING in order["files"]
     assert [row[0] for row in stability["rows"]] == ["seeds", "instances", "instances and seeds", "searches"]
-    verdicts = {row[0]: row[-1] for row in expected["rows"]}
+    verdicts = {row[0]: row[expected["head"].index("verdict")] for row in expected["rows"]}
     assert len(verdicts) == len(planned.suite.hypotheses)
     assert all(verdict.startswith("not tested") for verdict in verdicts.values())
     assert [row[0] for row in reasons["rows"]] == PLACES
     assert all(row[1].endswith((".", "?")) for row in reasons["rows"])
+
+
+def test_a_part_of_the_suite_stands_beside_the_whole(made, tmp_path, monkeypatch):
+    """Where the repository keeps the whole, and where the run is a part of it."""
+    monkeypatch.chdir(tmp_path)
+    head = "learner,gap,low,high\n"
+    for name, text in {"ranking": f"{head}triple_q,0.1,0.05,0.15\n", "hypotheses": "id,verdict\nluck,holds\n"}.items():
+        (suite.KEPT / f"suite_{name}.csv").parent.mkdir(parents=True, exist_ok=True)
+        (suite.KEPT / f"suite_{name}.csv").write_text(text)
+    chosen = {"file": str(FILE), "environments": PLACES, "setting": "scaled"}
+    order, _, expected, _ = numbers._suite(plan.make({"suite": chosen}), made.folder)
+    assert str(suite.KEPT) in order["note"]
+    beside = {row[1]: row[-1] for row in order["rows"]}
+    assert beside[figures.style.title("triple_q")].startswith("0.100")
+    assert beside[figures.style.title("nonstationary_triple_q")] == ""
+    assert sorted({row[-1] for row in expected["rows"]}) == ["", "holds"]
+    whole = plan.make({"suite": chosen | {"environments": None}})
+    assert whole.kept_of_the_suite == {}
 
 
 def test_the_notebook_shows_the_same_tables(made):

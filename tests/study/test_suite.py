@@ -65,7 +65,7 @@ def test_an_environment_becomes_an_experiment_with_its_instances_and_a_tuning_on
     named = {one.algorithm for one in aligned.all_learners}
     assert named == {*SUITE.learners, *SUITE.references}
     choices = [one.choice for one in aligned.all_learners if one.algorithm == "triple_q"]
-    assert choices == ["main", "search_0_0", "search_1_0"]
+    assert choices == ["main", *(f"search_{number}_0" for number in range(SUITE.effort.searches))]
 
 
 def test_a_part_of_the_suite_can_be_asked_for():
@@ -76,6 +76,18 @@ def test_a_part_of_the_suite_can_be_asked_for():
     assert "lsvi_primal_dual" in {one.algorithm for one in linear.all_learners}
     assert "sliding_window_opt_cmdp" not in {one.algorithm for one in large.all_learners}
     assert planned.tunings == []
+
+
+def test_frames_may_be_longer_than_usual():
+    planned = plan.make({"suite": {"file": str(FILE), "environments": ["slow"], "frames": 1}})
+    (tuning,) = planned.tunings
+    assert planned.experiment("suite_slow").tuning == tuning == "tuning_suite_slow_frames_1"
+    assert planned.tuning(tuning).frames == 1
+
+
+def test_maps_are_searched_from_strict_constants_too():
+    planned = plan.make({"suite": {"file": str(FILE), "environments": ["slow", "map_6x6"]}})
+    assert [planned.tuning(name).strict for name in planned.tunings] == [False, True]
 
 
 def test_a_learner_besides_those_of_the_file_joins_and_is_not_tuned():

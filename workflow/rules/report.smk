@@ -80,6 +80,7 @@ use rule tuned as timing with:
 use rule tuned as page with:
     input:
         at(*plan.tables(), *plan.learning(), *plan.judged(), *plan.drawn()),
+        kept=[str(file) for file in plan.kept_of_the_suite.values()],
     output:
         reported(layout.PAGE, "page", "Pages", {"page": layout.PAGE}),
         at(*(name for name in plan.pages if name != layout.PAGE)),

@@ -1,7 +1,6 @@
 """Does it replicate? The answer, made from the verdicts and tables of a run."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from nscmdp.analysis import deviations, tables
 from nscmdp.analysis.claims.findings import FALSE
 from nscmdp.analysis.claims.simulation.alternatives import KINDS
 from nscmdp.analysis.comparison import CONSTANTS
-from nscmdp.analysis.markdown import in_cell, table
+from nscmdp.analysis.markdown import between, in_cell, table
 from nscmdp.runs import files
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
@@ -216,7 +215,4 @@ def write(plan: Plan, folder: Path) -> None:
 
 def in_readme(text: str, numbers: dict[str, Any]) -> str:
     """The text of a README with the answer between its two marks."""
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"the README must have one line {BEGIN.strip()} and one line {END.strip()}")
-    block = f"{BEGIN}\n{markdown(numbers)}\n{END}"
-    return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: block, text, flags=re.DOTALL)
+    return between(text, BEGIN, END, markdown(numbers))

@@ -13,6 +13,15 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
 
 
+def between(text: str, begin: str, end: str, block: str) -> str:
+    """A text with a block in place of what stands between two lines of it."""
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise ValueError(f"the text must have one line {begin.strip()} and one line {end.strip()}")
+    return re.sub(
+        re.escape(begin) + ".*?" + re.escape(end), lambda _: f"{begin}\n{block}\n{end}", text, flags=re.DOTALL
+    )
+
+
 def displayed(formula: str) -> str:
     """LaTeX as GitHub typesets it, every line of it on a line of its own."""
     lines = formula.splitlines()

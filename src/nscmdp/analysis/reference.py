@@ -1,8 +1,9 @@
 """Are fresh results those that the repository states? Values with tolerances, not files.
 
-docs/reference.json has the numbers behind the answer and the verdict, value, interval and slack of every claim, each
-under the name of the place where it stands. A run on the same numbers gives the same bits; the tolerance leaves room
-for other processors and libraries.
+docs/reference.json has the numbers behind the answer, the verdict, value, interval and slack of every claim, and what
+the part of the suite in the default run comes to, each under the name of the place where it stands;
+docs/suite/reference.json has what the whole suite comes to. A run on the same numbers gives the same bits; the tolerance
+leaves room for other processors and libraries.
 """
 
 import json
@@ -10,11 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nscmdp.analysis import tables
 from nscmdp.runs import files
 from nscmdp.study import layout
 
 FILE = Path("docs/reference.json")
 TOLERANCE = 1e-6  # relative, and absolute below 1
+SUITE = (
+    ("suite_ranking.csv", "learner", ["rank", "gap", "low", "high"]),
+    ("suite_hypotheses.csv", "id", ["difference", "low", "high", "p_holm", "verdict", "agree"]),
+)
 CLAIM = ("verdict", "value", "low", "high", "slack")
 
 
@@ -34,8 +40,14 @@ def gather(folder: Path) -> dict[str, Any]:
         if (folder / name).is_file():
             read = json.loads((folder / name).read_text(encoding="utf-8"))
             found |= dict(_claims(read) if prefix == "claims" else flat(prefix, read))
+    for name, key, measured in SUITE:
+        if (folder / layout.table(name)).is_file():
+            rows = tables.load(folder / layout.table(name)).set_index(key)[measured]
+            found |= dict(flat("suite", json.loads(rows.to_json(orient="index"))))
     if not found:
-        raise ValueError(f"{folder} has neither {layout.ANSWER} nor {layout.CLAIMS}: expected a finished run")
+        raise ValueError(
+            f"{folder} has neither {layout.ANSWER} nor {layout.CLAIMS} nor tables of the suite: expected a finished run"
+        )
     return found
 
 

@@ -45,6 +45,11 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("answer", type=Path)
     sub.add_argument("--readme", type=Path, default=Path("README.md"))
 
+    sub = command("summary", _summary, "write what the suite came to into the README and docs/suite.md")
+    sub.add_argument("tables", type=Path, help="the folder of its tables")
+    sub.add_argument("--readme", type=Path, default=Path("README.md"))
+    sub.add_argument("--docs", type=Path, default=Path("docs/suite.md"))
+
     sub = command("compile", _compile, "compile the kernels of some algorithms, or of all")
     sub.add_argument("algorithms", nargs="*")
 
@@ -118,6 +123,14 @@ def _readme(chosen: argparse.Namespace) -> None:
 
     numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
     files.write_text(chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers))
+
+
+def _summary(chosen: argparse.Namespace) -> None:
+    from nscmdp.analysis.suite import summary
+    from nscmdp.runs import files
+
+    for file, block in ((chosen.readme, summary.short), (chosen.docs, summary.whole)):
+        files.write_text(file, summary.in_text(file.read_text(encoding="utf-8"), block(chosen.tables)))
 
 
 def _compile(chosen: argparse.Namespace) -> None:

@@ -230,6 +230,7 @@ TABLES = {  # by the rule that makes them: the tables and verdicts over all expe
         layout.table("suite_scores.csv"): "Every learner in every environment of the suite, with intervals.",
         layout.table("suite_profile.csv"): "The share of runs on the suite whose gap is at most tau, by learner.",
         layout.table("suite_pairs.csv"): "How probable it is that one learner beats another in the same run.",
+        layout.table("suite_paired.csv"): "How far every learner is from Algorithm 1 in the same runs.",
         layout.table("suite_hypotheses.csv"): "What was expected of the suite, beside what was found.",
         layout.table("suite_ranking.csv"): "Learners by their mean normalised gap on the suite.",
         layout.table("suite_stability.csv"): "How often that ranking changes under other seeds, instances, searches.",

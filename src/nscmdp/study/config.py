@@ -17,6 +17,7 @@ from nscmdp.study.errors import Unacceptable
 from nscmdp.study.models import (
     TUNED,
     Environment,
+    Frames,
     Learner,
     NotRepeated,
     Seed,
@@ -148,7 +149,7 @@ class Tuning(Study):
         default=[], description="Other numbers of episodes at which the choice is made too, to be compared."
     )
     algorithms: list[Algorithm] = Field(min_length=1, description="Whose factors are chosen.")
-    frames: Annotated[float, Field(ge=1, le=1e6)] = Field(
+    frames: Frames = Field(
         default=10.0, description="At least so many frames end within a run; 1: frames may be as long as the run."
     )
     start: str | None = Field(default=None, description="Another tuning, from whose choices the searches begin.")

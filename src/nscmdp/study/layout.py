@@ -17,7 +17,7 @@ TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")
 BEST_CASES = ("best_cases.csv", "best_case_seeds.csv", "best_case_regions.csv")
 COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv", "violations.csv")
 SUITE = (
-    *("suite_scores.csv", "suite_profile.csv", "suite_pairs.csv", "suite_hypotheses.csv"),
+    *("suite_scores.csv", "suite_profile.csv", "suite_pairs.csv", "suite_paired.csv", "suite_hypotheses.csv"),
     *("suite_ranking.csv", "suite_stability.csv", "suite_runs.csv", "suite_searches.csv"),
 )
 LEARNING = ("learning.parquet", "learning.csv")  # of an experiment whose policies are kept

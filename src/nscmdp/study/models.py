@@ -41,6 +41,7 @@ LOOP = "it ends in twenty times the same, expected a name that Snakemake can tel
 MOST_ENTRIES = 20_000_000  # H S A successors of a model, of about 400 bytes each
 MOST_LEARNERS = 1000  # of a sweep
 Seed = Annotated[int, Field(ge=0, le=2**62)]
+Frames = Annotated[float, Field(ge=1, le=1e6)]  # the least number of them that end within a run
 Factor = Annotated[float, Field(ge=0, le=1e9)]
 Multiple = Annotated[float, Field(ge=1e-9, le=1e9)]
 OPTIONS = {int: Annotated[int, Field(le=100_000)], float: Annotated[float, Field(ge=-1e5, le=1e5)]}

@@ -85,6 +85,13 @@ class Plan(Searches):
         return suite.load(self.suite_file)
 
     @property
+    def kept_of_the_suite(self) -> dict[str, Path]:
+        """By name: the tables of the whole suite that the repository keeps, where this run has a part of it."""
+        names = ("suite_ranking.csv", "suite_hypotheses.csv")
+        part = 0 < len(self.roles.get(suite.ROLE, [])) < len(self.suite.environments)
+        return {name: suite.KEPT / name for name in names if part and (suite.KEPT / name).is_file()}
+
+    @property
     def simulations(self) -> list[str]:
         """The experiments on which the simulation's claim is judged."""
         return [one.name for one in self.config.experiments if one.role in catalogue.SIMULATIONS]

@@ -206,9 +206,10 @@ def _nothing(plan: "Plan", places: list[Place]) -> None:
 
 def _suite(plan: "Plan", places: list[Place]) -> None:
     """Every instance, also the one that constants are chosen on, is what it was when the suite was written."""
+    frames = plan.config.suite.frames if plan.config.suite else None
     places[0].require(plan.config.suite is not None, "role", "the key suite, which makes such experiments")
     frozen = {one.experiment: one for one in plan.suite.environments}
-    tuned = {one.tuning: one for one in plan.suite.environments if one.tuned_on is None}
+    tuned = {one.tuning(frames): one for one in plan.suite.environments if one.tuned_on is None}
     for place in places:
         place.require(place.experiment.name in frozen, "name", f"an environment of {plan.suite_file}")
     found = frozen | {name: one for name, one in tuned.items() if name in plan.tunings}

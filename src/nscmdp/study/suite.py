@@ -20,9 +20,10 @@ from nscmdp.drift import DriftingCMDP
 from nscmdp.names import unknown
 from nscmdp.study import errors
 from nscmdp.study.errors import Unacceptable
-from nscmdp.study.models import TUNED, Seed, Strict
+from nscmdp.study.models import TUNED, Frames, Seed, Strict
 
 FILE = Path("workflow/suite.yaml")
+KEPT = Path("docs/suite")  # the tables of the whole suite that the repository keeps
 ROLE = "suite"
 SCALE = "uniform"  # whose gap is the unit of all others'
 DIGITS = 6  # of a model that its fingerprint holds: what another machine rounds otherwise is no other environment
@@ -42,6 +43,7 @@ class Frozen(Strict):
     also: list[str] = Field(default=[])  # learners of this environment alone
     without: list[str] = Field(default=[])  # learners that sit it out
     tuned_on: Name | None = Field(default=None)  # another environment, where constants are chosen
+    strict: bool = Field(default=False)  # as of a tuning
     evaluate_every: Annotated[int, Field(ge=1)]
     fingerprints: dict[int, str] = Field(default={})  # by the seed of the instance
 
@@ -49,9 +51,9 @@ class Frozen(Strict):
     def experiment(self) -> str:
         return f"{ROLE}_{self.name}"
 
-    @property
-    def tuning(self) -> str:
-        return f"tuning_{ROLE}_{self.tuned_on or self.name}"
+    def tuning(self, frames: float | None) -> str:
+        """Its name; ``frames``: the least number of them within a run, if another than usual."""
+        return f"tuning_{ROLE}_{self.tuned_on or self.name}" + (f"_frames_{frames:g}" if frames else "")
 
 
 class Hypothesis(Strict):
@@ -134,6 +136,7 @@ class Choice(Strict):
     instances: Number | None = Field(default=None, description="So many of the reporting instances; without: all.")
     seeds: Number | None = Field(default=None, description="So many of its seeds; without: all.")
     learners: list[str] = Field(default=[], description="Besides those of the file, such as plug-ins.")
+    frames: Frames | None = Field(default=None, description="As of a tuning, in place of what holds for all tunings.")
     setting: str | None = Field(default=None, description="Of learners with factors; without: that of the file.")
 
 
@@ -209,7 +212,7 @@ class Made:
         made = []
         for name in dict.fromkeys(one.tuned_on or one.name for one in self.environments):
             here = self.suite.by_name[name]
-            users = [one for one in self.environments if one.tuning == here.tuning]
+            users = [one for one in self.environments if (one.tuned_on or one.name) == name]
             tuned = dict.fromkeys(learner for one in users for learner in self.learners(one) if self._is_tuned(learner))
             if tuned:
                 made.append(self._tuning(here, list(tuned)))
@@ -238,7 +241,7 @@ class Made:
             "first_seed": self.suite.first_seed,
             "evaluate_every": one.evaluate_every,
             "windows": 1,
-            "tuning": one.tuning if tuned else None,
+            "tuning": one.tuning(self.choice.frames) if tuned else None,
             "learners": [
                 {"algorithm": name, "setting": _untuned(name), "label": name} for name in names if name not in tuned
             ],
@@ -249,11 +252,13 @@ class Made:
 
     def _tuning(self, one: Frozen, tuned: list[str]) -> dict[str, Any]:
         return {
-            "name": one.tuning,
+            "name": one.tuning(self.choice.frames),
             "environment": {**one.environment, "seed": self.suite.tuning_instance},
             "episodes": one.episodes,
             "evaluate_every": 2 * one.evaluate_every,
+            "strict": one.strict,
             "algorithms": tuned,
+            **({"frames": self.choice.frames} if self.choice.frames else {}),
             **self.suite.effort.model_dump(),
         }
 

@@ -5,7 +5,8 @@ suite_searches     the gap of every run with the constants that one search found
 suite_scores       one row per environment and learner: means over instances and seeds, with intervals
 suite_profile      the share of runs whose normalised gap is at most tau, by learner
 suite_pairs        how probable it is that one learner has the smaller gap than another in the same run
-suite_hypotheses   what the suite's file expected, beside what was found
+suite_paired       by environment and measure, how far every learner is from Algorithm 1 in the same runs
+suite_hypotheses   what the suite's file expected, beside what was found, and how many searches agree
 suite_ranking      learners by their mean normalised gap
 suite_stability    how often that ranking changes under other seeds, instances or searches
 """
@@ -18,6 +19,7 @@ from nscmdp.analysis.suite import hypotheses, ranking, runs, scores
 from nscmdp.analysis.tables import write_csv
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
+from nscmdp.study.roles import FIRST
 from nscmdp.study.suite import Hypothesis
 
 
@@ -43,7 +45,10 @@ def tables(found: pd.DataFrame, ranked: list[str], expected: list[Hypothesis]) -
         "suite_scores.csv": scores.table(main),
         "suite_profile.csv": scores.profile(compared),
         "suite_pairs.csv": scores.pairs(compared),
-        "suite_hypotheses.csv": hypotheses.table(main, expected),
+        "suite_paired.csv": scores.paired(main, ranked, FIRST),
+        "suite_hypotheses.csv": hypotheses.with_searches(
+            hypotheses.table(main, expected), hypotheses.by_searches(normalised, expected)
+        ),
         "suite_ranking.csv": ranking.table(compared),
         "suite_stability.csv": ranking.stability(compared, normalised),
     }

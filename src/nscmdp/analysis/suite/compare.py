@@ -7,9 +7,9 @@ import pandas as pd
 
 from nscmdp.analysis import tables
 from nscmdp.analysis.suite import ranking, runs, scores
-from nscmdp.study.suite import SCALE, Suite
+from nscmdp.study.suite import KEPT, SCALE, Suite
 
-REFERENCE = Path("docs/suite/suite_runs.csv")  # the runs that the repository keeps
+REFERENCE = KEPT / "suite_runs.csv"
 
 
 def reference(file: Path, environments: list[str] | None, instances: int | None, seeds: int | None) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from nscmdp.analysis.suite.runs import SEARCH, UNTUNED
 from nscmdp.analysis.suite.scores import cube, improvement, interval
 from nscmdp.cmdp import Array
 from nscmdp.study.suite import Hypothesis
@@ -24,11 +25,23 @@ COLUMNS += ["pairs", "difference", "low", "high", "better", "p", "p_holm", "verd
 
 def table(runs: pd.DataFrame, expected: list[Hypothesis]) -> pd.DataFrame:
     rows = [{**_named(one), **_found(runs, one)} for one in expected]
-    found = pd.DataFrame(rows, columns=COLUMNS)
+    found = pd.DataFrame(rows, columns=COLUMNS).astype({"verdict": object})
     tested = found["p"].notna()
     found.loc[tested, "p_holm"] = holm(found.loc[tested, "p"].to_numpy(dtype=float))
     found.loc[tested, "verdict"] = [_verdict(row) for row in found[tested].to_dict("records")]
     return found
+
+
+def by_searches(runs: pd.DataFrame, expected: list[Hypothesis]) -> dict[str, pd.DataFrame]:
+    """The same table from the constants of every single search; learners that are not tuned stay as they are."""
+    choices = sorted(choice for choice in runs["choice"].unique() if choice.startswith(SEARCH))
+    return {choice: table(runs[runs["choice"].isin((UNTUNED, choice))], expected) for choice in choices}
+
+
+def with_searches(found: pd.DataFrame, searched: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """A table with the number of searches, and how many of them come to the same verdict."""
+    agree = sum((one["verdict"] == found["verdict"]).astype(int) for one in searched.values())
+    return found.assign(searches=len(searched), agree=agree)
 
 
 def _named(one: Hypothesis) -> dict[str, str]:

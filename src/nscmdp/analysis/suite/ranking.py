@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from nscmdp.analysis.suite.runs import SEARCH
 from nscmdp.analysis.suite.scores import ENDS, RESAMPLES, Cube, cube
 from nscmdp.cmdp import Array
 
@@ -57,7 +58,7 @@ def _of_drawn_searches(compared: Cube, runs: pd.DataFrame) -> Array:
 
     A learner that was not tuned keeps its constants.
     """
-    searches = sorted(choice for choice in runs["choice"].unique() if choice.startswith("search_"))
+    searches = sorted(choice for choice in runs["choice"].unique() if choice.startswith(SEARCH))
     main = compared.values.mean(axis=(2, 3))
     means = [main]
     for choice in searches:

@@ -19,7 +19,7 @@ from nscmdp.study.plan import Plan
 from nscmdp.study.suite import ROLE, SCALE, Frozen
 
 KEYS = ["environment", "instance", "seed", "learner", "choice"]
-UNTUNED, MAIN = "", "main"
+UNTUNED, MAIN, SEARCH = "", "main", "search_"
 REPORTED = (UNTUNED, MAIN)  # the choices that are reported; those of single searches tell what searching decides
 ADAPTED, IN_A_ROW = 0.25, 3
 

@@ -114,5 +114,18 @@ def pairs(compared: Cube) -> pd.DataFrame:
     )
 
 
+def paired(runs: pd.DataFrame, learners: list[str], first: str) -> pd.DataFrame:
+    """By environment and measure: how much larger the measure of every learner is than that of the first one."""
+    rows = []
+    for environment, mine in runs.groupby("environment", sort=False):
+        there = set(mine["learner"])
+        for name in [one for one in learners if {one, first} <= there and one != first]:
+            for measure in MEASURES:
+                here, other = cube(mine, [name, first], [environment], measure)
+                rows.append([environment, name, first, measure, *interval(here - other)])
+    named = ["environment", "learner", "than", "measure", "difference", "low", "high"]
+    return pd.DataFrame(rows, columns=named).dropna(subset="difference", ignore_index=True)
+
+
 def improvement(here: Array, there: Array) -> Array:
     return (here < there) + 0.5 * (here == there)

@@ -64,6 +64,7 @@ def hypotheses(results: Results) -> Styler:
             "difference": [style.interval(row, ".3f") for row in table[["difference", "low", "high"]].to_numpy()],
             "p (Holm)": table["p_holm"],
             "verdict": table["verdict"],
+            "searches that agree": [f"{row.agree} of {row.searches}" for row in table.itertuples()],
         }
     )
     return shown.style.format({"p (Holm)": "{:.2g}"}, na_rep="").hide(axis="index")

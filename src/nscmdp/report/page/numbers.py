@@ -14,6 +14,7 @@ from nscmdp.report.page.curves import CONSTANTS
 from nscmdp.report.style import title
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
+from nscmdp.study.suite import KEPT
 
 
 def context(plan: Plan, folder: Path) -> dict[str, list[dict[str, Any]]]:
@@ -161,24 +162,40 @@ def _comparison(table: pd.DataFrame) -> dict[str, Any]:
     )
 
 
+def _gap(row: dict[str, Any] | None) -> str:
+    return "" if row is None else render.interval([row["gap"], row["low"], row["high"]], ".3f")
+
+
 def _suite(plan: Plan, folder: Path) -> list[dict[str, Any]]:
     """Why each environment is there, who is best, whether that is stable, and which expectations hold."""
 
     def rows(name: str) -> list[dict[str, Any]]:
         return tables.load(folder / layout.table(name)).to_dict("records")
 
+    def kept(name: str, key: str) -> dict[str, dict[str, Any]]:
+        """By learner or hypothesis: its row in the whole suite."""
+        file = plan.kept_of_the_suite.get(name)
+        return {} if file is None else {row[key]: row for row in tables.load(file).to_dict("records")}
+
+    def beside(whole: dict[str, dict[str, Any]], column: str, cell: Callable) -> dict[str, Callable]:
+        """A column of what the whole suite says, if it is kept."""
+        return {column: cell} if whole else {}
+
+    ranked, tested = kept("suite_ranking.csv", "learner"), kept("suite_hypotheses.csv", "id")
     there = {row["environment"] for row in rows("suite_scores.csv")}
     frozen = [one for one in plan.suite.environments if one.name in there]
     order = part(
         f"Version {plan.suite.version} of the suite, {len(frozen)} of {len(plan.suite.environments)} environments. "
         "Learners by their mean gap in units of the uniform policy's, where all of them ran; 0 is the optimum. "
-        f"What a run takes: {layout.TIMING}.",
+        f"What a run takes: {layout.TIMING}."
+        + (f" Beside it what the whole suite came to, as the repository keeps it in {KEPT}." if ranked else ""),
         "Ranking on the suite",
         {
             "#rank": lambda row: str(row["rank"]),
             "learner": lambda row: title(row["learner"]),
-            "#gap": lambda row: render.interval([row["gap"], row["low"], row["high"]], ".3f"),
+            "#gap": _gap,
             "#keeps its rank": lambda row: render.number(row["same_rank"], ".0%"),
+            **beside(ranked, "#gap, whole suite", lambda row: _gap(ranked.get(row["learner"]))),
         },
         rows("suite_ranking.csv"),
         files=[layout.TIMING, *map(layout.table, layout.SUITE)],
@@ -202,6 +219,8 @@ def _suite(plan: Plan, folder: Path) -> list[dict[str, Any]]:
             "#difference": lambda row: render.interval([row["difference"], row["low"], row["high"]], ".3f"),
             "#p": lambda row: render.number(row["p_holm"], ".2g"),
             "verdict": lambda row: row["verdict"],
+            "#searches that agree": lambda row: f"{row['agree']} of {row['searches']}",
+            **beside(tested, "verdict, whole suite", lambda row: tested.get(row["id"], {}).get("verdict", "")),
         },
         rows("suite_hypotheses.csv"),
     )
