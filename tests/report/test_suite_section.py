@@ -55,7 +55,7 @@ def test_the_better_learner_has_the_higher_profile_and_the_smaller_gaps(made):
 
 def test_the_section_has_the_ranking_the_hypotheses_and_the_reasons(made):
     planned = plan.make({"suite": {"file": str(FILE), "environments": PLACES, "setting": "scaled"}})
-    order, stability, expected, reasons = numbers._suite(planned, made.folder)
+    order, stability, expected, beside, reasons = numbers._suite(planned, made.folder)
     assert [row[1] for row in order["rows"]] == [figures.style.title(name) for name in list(GAPS)[1::-1]]
     assert "2 of 16 environments" in order["note"]
     assert layout.TIMING in order["files"]
@@ -63,6 +63,8 @@ def test_the_section_has_the_ranking_the_hypotheses_and_the_reasons(made):
     verdicts = {row[0]: row[expected["head"].index("verdict")] for row in expected["rows"]}
     assert len(verdicts) == len(planned.suite.hypotheses)
     assert all(verdict.startswith("not tested") for verdict in verdicts.values())
+    (gap,) = [row for row in beside["rows"] if row[1] == "gap"]
+    assert gap[2:] == ["0 of 2", "2 of 2", "slow +0.099, abrupt +0.099"]
     assert [row[0] for row in reasons["rows"]] == PLACES
     assert all(row[1].endswith((".", "?")) for row in reasons["rows"])
 
@@ -75,7 +77,7 @@ def test_a_part_of_the_suite_stands_beside_the_whole(made, tmp_path, monkeypatch
         (suite.KEPT / f"suite_{name}.csv").parent.mkdir(parents=True, exist_ok=True)
         (suite.KEPT / f"suite_{name}.csv").write_text(text)
     chosen = {"file": str(FILE), "environments": PLACES, "setting": "scaled"}
-    order, _, expected, _ = numbers._suite(plan.make({"suite": chosen}), made.folder)
+    order, _, expected, *_ = numbers._suite(plan.make({"suite": chosen}), made.folder)
     assert str(suite.KEPT) in order["note"]
     beside = {row[1]: row[-1] for row in order["rows"]}
     assert beside[figures.style.title("triple_q")].startswith("0.100")

@@ -2,8 +2,8 @@
 
 docs/reference.json has the numbers behind the answer, the verdict, value, interval and slack of every claim, and what
 the part of the suite in the default run comes to, each under the name of the place where it stands;
-docs/suite/reference.json has what the whole suite comes to. A run on the same numbers gives the same bits; the tolerance
-leaves room for other processors and libraries.
+docs/suite/reference.json has what the whole suite comes to. A run on the same numbers gives the same bits; the
+tolerance leaves room for other processors and libraries.
 """
 
 import json

@@ -18,6 +18,7 @@ from nscmdp.study.suite import MEASURES, SCALE
 
 PLACE = ["environment", "instance"]
 BY_UNIFORM, BY_RHO = ("regret", "positive_regret", "gap"), ("violation", "positive_violation")
+TALLIED = ("gap", "regret", "positive_violation")
 RESAMPLES = 2000
 ENDS = (2.5, 97.5)
 TAUS = np.round(np.linspace(0, 1.5, 76), 2)
@@ -125,6 +126,15 @@ def paired(runs: pd.DataFrame, learners: list[str], first: str) -> pd.DataFrame:
                 rows.append([environment, name, first, measure, *interval(here - other)])
     named = ["environment", "learner", "than", "measure", "difference", "low", "high"]
     return pd.DataFrame(rows, columns=named).dropna(subset="difference", ignore_index=True)
+
+
+def tallied(differences: pd.DataFrame) -> pd.DataFrame:
+    """Of :func:`paired`, by learner and measure: where the interval lies below 0, and where above, by name."""
+    rows = []
+    for keys, mine in differences[differences["measure"].isin(TALLIED)].groupby(["learner", "measure"], sort=False):
+        worse = [f"{row.environment} {row.difference:+.3f}" for row in mine[mine["low"] > 0].itertuples()]
+        rows.append([*keys, len(mine), (mine["high"] < 0).sum(), len(worse), ", ".join(worse)])
+    return pd.DataFrame(rows, columns=["learner", "measure", "environments", "better", "worse", "namely"])
 
 
 def improvement(here: Array, there: Array) -> Array:

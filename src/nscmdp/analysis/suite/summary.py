@@ -7,10 +7,13 @@ import pandas as pd
 from nscmdp import algorithms
 from nscmdp.analysis import tables
 from nscmdp.analysis.markdown import between, in_cell, table
+from nscmdp.analysis.suite import scores
 
 BEGIN, END = "<!-- made by `make suite` from docs/suite -->\n", "<!-- end of the suite -->\n"
 LONGER = "frames"  # the folder of the same with frames as long as the run
-SHOWN = ("gap", "regret", "positive_violation")  # by which learners are set beside Algorithm 1
+TALLY = (
+    "in how many environments the interval of the paired difference lies below 0 (better), and in which above (worse)."
+)
 
 
 def short(folder: Path) -> str:
@@ -96,20 +99,15 @@ def _stability(folder: Path) -> str:
 
 
 def _beside_the_first(folder: Path) -> str:
-    """Of every learner and measure: in how many environments it does better than Algorithm 1, and in which worse."""
-    rows = _load(folder, "paired")
-    cells = []
-    for name in _load(folder, "ranking")["learner"]:
-        for measure in SHOWN:
-            mine = rows[(rows["learner"] == name) & (rows["measure"] == measure)]
-            worse = [f"{row.environment} {row.difference:+.3f}" for row in mine[mine["low"] > 0].itertuples()]
-            counts = (f"{(mine['high'] < 0).sum()} of {len(mine)}", str(len(worse)), in_cell(", ".join(worse)) or "-")
-            cells += [(algorithms.title(name), measure.replace("_", " "), *counts)] if len(mine) else []
+    cells = [
+        (
+            algorithms.title(row.learner),
+            row.measure.replace("_", " "),
+            f"{row.better} of {row.environments}",
+            f"{row.worse} of {row.environments}",
+            in_cell(row.namely) or "-",
+        )
+        for row in scores.tallied(_load(folder, "paired")).itertuples()
+    ]
     head = ("learner", "measure", "better in", "worse in", "namely")
-    return "\n\n".join(
-        [
-            "Every learner beside Algorithm 1, by environment: better where the interval of the paired difference lies "
-            "below 0, worse where above.",
-            table(head, cells),
-        ]
-    )
+    return "\n\n".join([f"Every learner beside Algorithm 1: {TALLY}", table(head, cells)])

@@ -9,6 +9,8 @@ import pandas as pd
 
 from nscmdp.analysis import comparison, tables
 from nscmdp.analysis.claims.simulation.alternatives import KINDS
+from nscmdp.analysis.suite import scores
+from nscmdp.analysis.suite.summary import TALLY
 from nscmdp.report.page import render
 from nscmdp.report.page.curves import CONSTANTS
 from nscmdp.report.style import title
@@ -224,10 +226,22 @@ def _suite(plan: Plan, folder: Path) -> list[dict[str, Any]]:
         },
         rows("suite_hypotheses.csv"),
     )
+    beside_the_first = part(
+        f"Every learner beside Algorithm 1: {TALLY}",
+        "Every learner beside Algorithm 1",
+        {
+            "learner": lambda row: title(row["learner"]),
+            "measure": lambda row: row["measure"].replace("_", " "),
+            "#better in": lambda row: f"{row['better']} of {row['environments']}",
+            "#worse in": lambda row: f"{row['worse']} of {row['environments']}",
+            "namely": lambda row: row["namely"].replace("_", " "),
+        },
+        scores.tallied(tables.load(folder / layout.table("suite_paired.csv"))).to_dict("records"),
+    )
     reasons = part(
         "Why each environment is there:",
         "Environments of the suite",
         {"environment": lambda one: one.name.replace("_", " "), "reason": lambda one: one.reason},
         frozen,
     )
-    return [order, stability, expected, reasons]
+    return [order, stability, expected, beside_the_first, reasons]
