@@ -100,7 +100,7 @@ suite: setup  ## the whole suite, again with longer frames, and what they came t
 	$(IN_VENV) nscmdp job summary docs/suite
 	$(IN_VENV) nscmdp verify suite --reference docs/suite/reference.json --update
 
-search: setup  ## the deep searches again, into workflow/searches: about 100 minutes on two cores; resumable
+search: setup  ## the deep searches again, into workflow/searches: about three hours on two cores; resumable
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml $(ARGS)
 	$(IN_VENV) nscmdp job record searched --output workflow/searches
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml workflow/presets/suite.yaml \

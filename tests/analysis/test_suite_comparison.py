@@ -109,6 +109,14 @@ def test_differences_to_a_learner_are_paired_by_environment_and_measure():
     assert found.loc[("b", "adaptation"), "difference"] == pytest.approx(0.3)
 
 
+def test_a_rank_that_another_search_would_change_is_not_kept():
+    other = table(GAPS | {"good": 0.8}, choice="search_1_0")
+    runs_ = pd.concat([table(), table(choice="search_0_0"), other])
+    found = analysis.tables(runs_, ["good", "fair"], [])["suite_ranking.csv"].set_index("learner")
+    assert found.loc["good", "same_rank"] == 1
+    assert 0.3 < found.loc["good", "same_rank_searches"] < 0.8  # worse where the second search is drawn for both places
+
+
 def test_searches_that_come_to_another_verdict_are_counted():
     """The second search finds constants with which the better learner is the worse one."""
     other = table(GAPS | {"good": 0.8}, choice="search_1_0")

@@ -49,6 +49,6 @@ def tables(found: pd.DataFrame, ranked: list[str], expected: list[Hypothesis]) -
         "suite_hypotheses.csv": hypotheses.with_searches(
             hypotheses.table(main, expected), hypotheses.by_searches(normalised, expected)
         ),
-        "suite_ranking.csv": ranking.table(compared),
+        "suite_ranking.csv": ranking.with_searches(ranking.table(compared), compared, normalised),
         "suite_stability.csv": ranking.stability(compared, normalised),
     }

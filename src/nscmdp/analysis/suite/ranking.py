@@ -31,6 +31,14 @@ def table(compared: Cube) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("rank", kind="stable", ignore_index=True)
 
 
+def with_searches(found: pd.DataFrame, compared: Cube, runs: pd.DataFrame) -> pd.DataFrame:
+    """The ranking, with how often a learner keeps its rank under the constants of other searches."""
+    rank = ranked(compared.values.mean(axis=(1, 2, 3)))
+    kept = (ranked(_of_drawn_searches(compared, runs)) == rank).mean(axis=0)
+    shares = dict(zip(compared.learners, kept, strict=True))
+    return found.assign(same_rank_searches=found["learner"].map(shares))
+
+
 def ranked(means: Array) -> NDArray[np.int64]:
     """From 1 on, along the last axis."""
     return means.argsort(axis=-1, kind="stable").argsort(axis=-1, kind="stable") + 1

@@ -11,6 +11,7 @@ from nscmdp.analysis.suite import scores
 
 BEGIN, END = "<!-- made by `make suite` from docs/suite -->\n", "<!-- end of the suite -->\n"
 LONGER = "frames"  # the folder of the same with frames as long as the run
+WORDS = {"holds": "hold", "contradicted": "are contradicted", "undecided": "are undecided"}
 TALLY = (
     "in how many environments the interval of the paired difference lies below 0 (better), and in which above (worse)."
 )
@@ -47,13 +48,22 @@ def _ranking(folder: Path) -> str:
             str(row["rank"]),
             algorithms.title(row["learner"]),
             _interval(row),
-            f"{row['same_rank']:.1%}",
+            f"{row['same_rank']:.0%}",
+            f"{row['same_rank_searches']:.0%}",
             str(beside[row["learner"]]["rank"]),
             _interval(beside[row["learner"]]),
         )
         for row in rows.to_dict("records")
     ]
-    head = ("rank", "learner", "gap", "keeps its rank", "rank, longer frames", "gap, longer frames")
+    head = (
+        "rank",
+        "learner",
+        "gap",
+        "keeps its rank",
+        "under other searches",
+        "rank, longer frames",
+        "gap, longer frames",
+    )
     return "\n\n".join(
         [
             f"The mean gap over {rows['environments'].iloc[0]} environments, in units of the uniform policy's (0: the "
@@ -81,7 +91,7 @@ def _hypotheses(folder: Path) -> str:
         for row in rows.to_dict("records")
     ]
     head = ("hypothesis", "measure", "difference", "verdict", "searches that agree", "longer frames")
-    said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    said = ", ".join(f"{number} {WORDS.get(verdict, verdict)}" for verdict, number in counts.items())
     return "\n\n".join(
         [
             f"Hypotheses, committed before the first results: {said}. A negative difference is as expected; verdicts "

@@ -80,9 +80,10 @@ def ranking(results: Results) -> Styler:
             "learner": [style.title(name) for name in table["learner"]],
             "gap": [style.interval(row, ".3f") for row in table[["gap", "low", "high"]].to_numpy()],
             "keeps its rank": table["same_rank"],
+            "under other searches": table["same_rank_searches"],
         }
     )
-    return shown.style.format({"keeps its rank": "{:.0%}"}).hide(axis="index")
+    return shown.style.format("{:.0%}", subset=list(shown.columns[-2:])).hide(axis="index")
 
 
 @needs("suite")

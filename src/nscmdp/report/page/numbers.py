@@ -197,6 +197,7 @@ def _suite(plan: Plan, folder: Path) -> list[dict[str, Any]]:
             "learner": lambda row: title(row["learner"]),
             "#gap": _gap,
             "#keeps its rank": lambda row: render.number(row["same_rank"], ".0%"),
+            "#under other searches": lambda row: render.number(row["same_rank_searches"], ".0%"),
             **beside(ranked, "#gap, whole suite", lambda row: _gap(ranked.get(row["learner"]))),
         },
         rows("suite_ranking.csv"),
