@@ -46,9 +46,7 @@ def tables(found: pd.DataFrame, ranked: list[str], expected: list[Hypothesis]) -
         "suite_profile.csv": scores.profile(compared),
         "suite_pairs.csv": scores.pairs(compared),
         "suite_paired.csv": scores.paired(main, ranked, FIRST),
-        "suite_hypotheses.csv": hypotheses.with_searches(
-            hypotheses.table(main, expected), hypotheses.by_searches(normalised, expected)
-        ),
+        "suite_hypotheses.csv": hypotheses.with_searches(hypotheses.table(main, expected), normalised, expected),
         "suite_ranking.csv": ranking.with_searches(ranking.table(compared), compared, normalised),
         "suite_stability.csv": ranking.stability(compared, normalised),
     }

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from nscmdp.analysis.suite.runs import SEARCH, UNTUNED
+from nscmdp.analysis.suite.runs import UNTUNED, searches
 from nscmdp.analysis.suite.scores import cube, improvement, interval
 from nscmdp.cmdp import Array
 from nscmdp.study.suite import Hypothesis
@@ -32,16 +32,14 @@ def table(runs: pd.DataFrame, expected: list[Hypothesis]) -> pd.DataFrame:
     return found
 
 
-def by_searches(runs: pd.DataFrame, expected: list[Hypothesis]) -> dict[str, pd.DataFrame]:
-    """The same table from the constants of every single search; learners that are not tuned stay as they are."""
-    choices = sorted(choice for choice in runs["choice"].unique() if choice.startswith(SEARCH))
-    return {choice: table(runs[runs["choice"].isin((UNTUNED, choice))], expected) for choice in choices}
+def with_searches(found: pd.DataFrame, runs: pd.DataFrame, expected: list[Hypothesis]) -> pd.DataFrame:
+    """A table with the number of searches, and how many of them come to the same verdict by their own constants.
 
-
-def with_searches(found: pd.DataFrame, searched: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """A table with the number of searches, and how many of them come to the same verdict."""
-    agree = sum((one["verdict"] == found["verdict"]).astype(int) for one in searched.values())
-    return found.assign(searches=len(searched), agree=agree)
+    Learners that are not tuned stay as they are.
+    """
+    choices = searches(runs)
+    single = [table(runs[runs["choice"].isin((UNTUNED, choice))], expected)["verdict"] for choice in choices]
+    return found.assign(searches=len(choices), agree=sum((one == found["verdict"]).astype(int) for one in single))
 
 
 def _named(one: Hypothesis) -> dict[str, str]:

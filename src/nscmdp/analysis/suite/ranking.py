@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from nscmdp.analysis.suite.runs import SEARCH
+from nscmdp.analysis.suite.runs import searches
 from nscmdp.analysis.suite.scores import ENDS, RESAMPLES, Cube, cube
 from nscmdp.cmdp import Array
 
@@ -66,10 +66,9 @@ def _of_drawn_searches(compared: Cube, runs: pd.DataFrame) -> Array:
 
     A learner that was not tuned keeps its constants.
     """
-    searches = sorted(choice for choice in runs["choice"].unique() if choice.startswith(SEARCH))
     main = compared.values.mean(axis=(2, 3))
     means = [main]
-    for choice in searches:
+    for choice in searches(runs):
         mine = cube(runs[runs["choice"] == choice], compared.learners, compared.environments, "gap").mean(axis=(2, 3))
         means.append(np.where(np.isnan(mine), main, mine))
     found = np.stack(means[1:] or means)  # (searches, L, E)

@@ -19,7 +19,7 @@ from nscmdp.study.plan import Plan
 from nscmdp.study.suite import ROLE, SCALE, Frozen
 
 KEYS = ["environment", "instance", "seed", "learner", "choice"]
-UNTUNED, MAIN, SEARCH = "", "main", "search_"
+UNTUNED, MAIN = "", "main"
 REPORTED = (UNTUNED, MAIN)  # the choices that are reported; those of single searches tell what searching decides
 ADAPTED, IN_A_ROW = 0.25, 3
 
@@ -75,6 +75,11 @@ def of_learner(learner: str, setting: str, one: Frozen, instance: int, seed: int
 def _choice(learner: str) -> str:
     """Of "triple_q.choice=main" it is main; a learner that is not tuned has none."""
     return learner.partition(".choice=")[2]
+
+
+def searches(table: pd.DataFrame) -> list[str]:
+    """The choices among runs that single searches made."""
+    return sorted(choice for choice in table["choice"].unique() if choice.startswith("search_"))
 
 
 def measures(run: pd.DataFrame) -> dict[str, float]:

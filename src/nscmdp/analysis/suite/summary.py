@@ -36,22 +36,22 @@ def _load(folder: Path, name: str) -> pd.DataFrame:
     return tables.load(folder / f"suite_{name}.csv")
 
 
-def _interval(row: dict) -> str:
-    return f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+def _interval(row: dict, measured: str) -> str:
+    return f"{row[measured]:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
 
 
 def _ranking(folder: Path) -> str:
-    rows, longer = (_load(one, "ranking").rename(columns={"gap": "value"}) for one in (folder, folder / LONGER))
+    rows, longer = (_load(one, "ranking") for one in (folder, folder / LONGER))
     beside = longer.set_index("learner").to_dict("index")
     cells = [
         (
             str(row["rank"]),
             algorithms.title(row["learner"]),
-            _interval(row),
+            _interval(row, "gap"),
             f"{row['same_rank']:.0%}",
             f"{row['same_rank_searches']:.0%}",
             str(beside[row["learner"]]["rank"]),
-            _interval(beside[row["learner"]]),
+            _interval(beside[row["learner"]], "gap"),
         )
         for row in rows.to_dict("records")
     ]
@@ -76,14 +76,14 @@ def _ranking(folder: Path) -> str:
 
 
 def _hypotheses(folder: Path) -> str:
-    rows = _load(folder, "hypotheses").rename(columns={"difference": "value"})
+    rows = _load(folder, "hypotheses")
     longer = _load(folder / LONGER, "hypotheses").set_index("id")["verdict"]
     counts = rows["verdict"].value_counts()
     cells = [
         (
             in_cell(row["says"]),
             row["measure"].replace("_", " "),
-            _interval(row) if pd.notna(row["value"]) else "-",
+            _interval(row, "difference") if pd.notna(row["difference"]) else "-",
             f"**{row['verdict']}**",
             f"{row['agree']} of {row['searches']}",
             longer[row["id"]],
