@@ -23,7 +23,6 @@ include: "workflow/rules/progress.smk"
 include: "workflow/rules/kernels.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/analysis.smk"
-include: "workflow/rules/best_case.smk"
 include: "workflow/rules/report.smk"
 
 

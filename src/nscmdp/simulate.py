@@ -235,6 +235,7 @@ def run(
     *,
     factors: dict[str, Any] | None = None,
     variants: dict[str, Any] | None = None,
+    constants: dict[str, float | str] | None = None,
     assumed_budget: float = 1.0,
     assumed_for: Literal["all", "frame"] = "all",
     windows: int | None = None,
@@ -245,15 +246,16 @@ def run(
     """Run one learner over all episodes of a path.
 
     ``algorithm`` is a name, or a learner before its first episode. A named one that uses the budget assumes
-    ``assumed_budget`` times the true one, in all its constants or in its frame. Realised returns are means over
-    ``windows`` stretches of the run. ``evaluate_every`` None evaluates nothing; ``solve`` False leaves the optimum
-    (which belongs to the environment, not to a run) to the caller; ``progress`` is called with the number of episodes
-    played, now and then. ``compiled`` False runs a compiled learner in plain Python, for a debugger to step through.
+    ``assumed_budget`` times the true one, in all its constants or in its frame; ``constants`` replaces some of these
+    (:func:`nscmdp.algorithms.constants`). Realised returns are means over ``windows`` stretches of the run.
+    ``evaluate_every`` None evaluates nothing; ``solve`` False leaves the optimum (which belongs to the environment,
+    not to a run) to the caller; ``progress`` is called with the number of episodes played, now and then.
+    ``compiled`` False runs a compiled learner in plain Python, for a debugger to step through.
     """
     if isinstance(algorithm, str):
         problem = Problem.of(env, assumed_budget, assumed_for)
-        learner, name = algorithms.make(algorithm, problem, setting, factors, variants), algorithm
-    elif (setting, factors, variants, assumed_budget) == ("literal", None, None, 1.0):
+        learner, name = algorithms.make(algorithm, problem, setting, factors, variants, constants), algorithm
+    elif (setting, factors, variants, constants, assumed_budget) == ("literal", None, None, None, 1.0):
         learner, name = algorithm, getattr(algorithm, "name", type(algorithm).__name__)
     else:
         raise ValueError(f"settings, factors, variants and budgets are for algorithms by name, not for {algorithm!r}")

@@ -1,160 +1,142 @@
-"""The answer in the README is made from numbers, and says what they say."""
+"""The answer is made from numbers: every sentence turns where its data do."""
 
-import json
+import copy
 
-import pandas as pd
 import pytest
 
-from nscmdp.analysis import answer
-from nscmdp.study import layout
-from shipped import LEDGER
+from nscmdp.analysis import answer, thresholds
+from shipped import ROOT
 
-READING = {"cost drift": "accumulates", "location": "reached", "switch": "none"}
-CELL = {**READING, "part": "C20a", "lam": 0.52, "cost": 4.2, "limit": 5.0, "kept_without_learning": False}
-CELL |= {"episodes": 80_000}
-NAMES = {"unjudged": "cannot be judged at feasible K"}
+RULES = thresholds.load(ROOT / "workflow/claims.yaml")
+PARTS = answer.PARTS
 
 
-def counts(holds_in):
-    return {"holds_in": holds_in, "mixed_in": 0, "judged": 4, "void": 3, "unlearnt": 2}
-
-
-def c20(**changed):
-    """What claims/simulation.json holds of the simulation's claim."""
-    cells = [
-        {**CELL, "map": "18x18", "setting": "tuned"},
-        {**CELL, "map": "18x18", "setting": "literal", "lam": 0.01, "kept_without_learning": True},
-        {**CELL, "map": "18x18", "setting": "authors", "location": "current"},
-        {**CELL, "map": "18x18", "setting": "tuned", "part": "C20c"},
-    ]
-    row = {"map": "6x6", "part": "C20d", "says": "Triple-Q breaks the limit", "judged": 2, "void": 0, "unlearnt": 0}
-    why = "no feasible Triple-Q was found with tuned constants"
-    found = {
-        **counts(1),
-        "forgiving": counts(2),
-        "mean_of_trials": counts(3),
-        "forgiving_mean_of_trials": counts(4),
-        "classes": [{**row, "class": "holds robustly", "why": why, "moves_with": []}],
-        "class_names": NAMES,
-        "depends_counts": {"search": {"differ": 3, "of": 8}, "rule": {"differ": 0, "of": 0}},
-        "void_readings": [{"experiment": "flat", "multiplier": 0.0}],
-        "cells": cells,
+def row(name, K=80_000, *, agree=20, frame_end="full", baselines="released", tuned_for=None, **numbers):
+    """A protocol under which so many of 20 runs agree to every part and to the whole claim."""
+    return {
+        "name": name,
+        "K": K,
+        "frame_end": frame_end,
+        "constants": "printed" if name.startswith("as printed") else "others",
+        "baselines": baselines,
+        "reading": "default",
+        "parts": {part: {"agree": agree, "of": 20} for part in PARTS},
+        "whole": {"all": {"agree": agree, "of": 20}, "all forgiving": {"agree": agree, "of": 20}},
+        "margins": dict.fromkeys(PARTS, 1.0),
+        "numbers": {"share": 0.85, "late_cost": 4.5, "limit": 5.0, **numbers},
+        "tuned_for": tuned_for,
+        "recorded": False,
     }
-    return found | changed
 
 
-def write_claims(folder, simulation, *claims):
-    (folder / "claims").mkdir()
-    (folder / layout.SIMULATION).write_text(json.dumps(simulation))
-    (folder / layout.CLAIMS).write_text(json.dumps([CLAIM | claim for claim in claims]))
+WITH_DIPS = {"all": {"agree": 0, "of": 20}, "all forgiving": {"agree": 20, "of": 20}}
 
 
-CLAIM = {"where": "Lemma 1", "statement": "a bound", "verdict": "holds", "class": "holds robustly", "corrects": None}
-CLAIM |= {"evidence": {"why": "it is 3"}}
-SLOPES = {"gap_slope_K": 0.78, "gap_slope_K_low": 0.7, "gap_slope_K_high": 0.8, "violation_per_episode": 0.01}
-GROWN = {**SLOPES, "largest_K": 262144, "theorem_from_K": 1e50, "algorithm": "nonstationary_triple_q"}
+def eta(value, ordered):
+    return {"K": 80_000, "eta": value, "algorithm_1": 4.0, "triple_q": 6.0, "ordered": ordered}
 
 
-def gathered(folder, growth, **changed):
-    write_claims(folder, c20(**changed))
-    (folder / "tables").mkdir()
-    pd.DataFrame(growth).to_csv(folder / "tables/comparison.csv", index=False)
-    return answer.gather(folder, LEDGER)
+NUMBERS = {
+    "protocols": [
+        row("as printed", agree=0, share=0.01),
+        row("own, short", agree=0, tuned_for="margin"),
+        row("own, long", 1_000_000, agree=20, tuned_for="margin") | {"whole": WITH_DIPS},
+        row("own, bump", frame_end="bump", agree=3, tuned_for="margin"),
+        row("equal", agree=0, baselines="tuned", tuned_for="gap"),
+        row("same eta", agree=0, baselines="same eta", frame_end="bump"),
+    ],
+    "choices": [],
+    "unstated": [{"name": "K", "text": ""}, {"name": "eta", "text": ""}],
+    "eta": [eta(10.0, False), eta(2150.0, False)],
+}
 
 
-@pytest.fixture
-def numbers(tmp_path):
-    return gathered(tmp_path, [{**GROWN, "setting": "tuned"}, {**GROWN, "setting": "literal"}])
+def said(numbers):
+    return answer.sentences(numbers, RULES)
 
 
-def test_the_numbers_are_those_of_the_verdicts(numbers):
-    assert (numbers["C20"]["holds_in"], numbers["C20"]["forgiving"]["holds_in"]) == (1, 2)
-    assert [row["class"] for row in numbers["classes"]] == ["holds robustly"]
-    assert [one["setting"] for one in numbers["first_reading"]] == ["tuned", "literal"]
-    assert [(one["algorithm"], one["factors"]) for one in numbers["growth"]] == [
-        ("nonstationary_triple_q", "tuned once")
-    ]
-    switches = [entry for entry in LEDGER if entry.switch]
-    assert numbers["ledger"] == {"places": len(LEDGER), "switches": len(switches)}
+def changed(*rows, **more):
+    """The numbers with some protocols replaced, by name."""
+    numbers = copy.deepcopy(NUMBERS) | more
+    by_name = {one["name"]: one for one in (*numbers["protocols"], *rows)}
+    return numbers | {"protocols": [*by_name.values()]}
 
 
-def test_the_text_says_them(numbers):
-    text = answer.markdown(numbers)
-    assert "holds in 1 of 4**" in text
-    assert "in 2 where the dip after a restart is forgiven" in text
-    assert "which the paper plots, in 3 and 4. Not counted: 2 in which" in text
-    assert "and 4 in which the constraint does not bind" in text  # three of the cells, one by its optimum alone
-    why = "no feasible Triple-Q was found with tuned constants"
-    assert f"\n| 6x6 | Triple-Q breaks the limit | **holds robustly** | {why} | - |\n" in text
-    assert "\n| search | 3 | 8 |\n" in text
-    assert "| rule of tuning |" not in text  # none was tried
-    assert "\n| 18x18 | 80,000 | tuned | 52% | 4.20 | 5 |  |\n" in text
-    assert "\n| 18x18 | 80,000 | literal | 1% | 4.20 | 5 | feasible only by not learning |\n" in text
-    assert "\n| Algorithm 1 | tuned once | 0.78 [0.70, 0.80] | - | 4/5 | 0.010 | 262,144 |\n" in text
-    assert "neither proves nor refutes an upper bound" in text
-    assert "Growth" not in answer.markdown({**numbers, "growth": []})
+def test_the_answer_has_five_sentences():
+    missing, printed, from_which, ordering, reader = said(NUMBERS)
+    assert "leaves open 2 choices (K, eta)" in missing
+    assert "learns nothing" in printed
+    assert "1% at K = 80,000" in printed
+    assert "from K = 1,000,000 on (dips allowed, without dips at none; tried: 80,000 to 1,000,000)" in from_which
+    assert "at no K that was tried (80,000 to 80,000)" in from_which
+    assert "under 1 of 4 protocols with released baselines, follows their eta" in ordering
+    assert "0 of 2 values" in ordering
+    assert "no evidence that" in reader
 
 
-def test_factors_of_every_kind_have_a_row(tmp_path):
-    regret = {"regret_slope_K": 0.7, "regret_slope_K_low": 0.6, "regret_slope_K_high": 0.75, "instances": 4}
-    kinds = [("tuned", "each"), ("tuned", "once"), ("scaled", None), ("literal", None)]
-    rows = [{**GROWN, **regret, "setting": setting, "tuned_at": at} for setting, at in kinds]
-    found = gathered(tmp_path, [*rows, {**rows[0], "algorithm": "triple_q"}])
-    assert [row["factors"] for row in found["growth"]] == ["tuned at each K", "tuned once", "defaults"]
-    assert found["growth"][0]["instances"] == 4
-    text = "| Algorithm 1 | tuned at each K | 0.78 [0.70, 0.80] | 0.70 [0.60, 0.75] | 4/5 |"
-    assert text in answer.markdown(found)
+def test_where_the_order_survives_equal_eta_the_sentence_turns():
+    numbers = changed(eta=[eta(10.0, False), eta(60.0, True)])
+    assert "does not follow from eta alone" in said(numbers)[3]
+    assert "1 of 2 values" in said(numbers)[3]
 
 
-def test_claims_stand_by_class_and_what_is_false_beside_its_correction(tmp_path):
-    false = {"id": "C3", "verdict": "false as printed", "class": "fails robustly", "statement": "1 | 2 > 1"}
-    corrected = {"id": "C3'", "corrects": "C3", "statement": "for one policy"}
-    write_claims(tmp_path, c20(), {"id": "C1"}, false, corrected)
-    (tmp_path / "tables").mkdir()
-    found = answer.gather(tmp_path, LEDGER)
-    assert [claim["id"] for claim in found["claims"]] == ["C1", "C3", "C3'"]
-    text = answer.markdown(found)
-    assert "| **holds robustly** | C1 (holds), C3' (holds) |" in text
-    assert "| **fails robustly** | C3 (false as printed) |" in text
-    assert "| C3 | Lemma 1 | 1 \\| 2 \\> 1 | C3': for one policy **holds** |" in text
+def test_where_the_claim_survives_equal_tuning_the_sentences_turn():
+    numbers = changed(row("equal", agree=19, baselines="tuned", tuned_for="gap"))
+    assert "does not follow from eta alone" in said(numbers)[3]
+    assert "is evidence for Algorithm 1" in said(numbers)[4]
 
 
-def test_where_the_simulation_alone_is_judged_there_is_no_table_of_claims(tmp_path):
-    write_claims(tmp_path, c20(), {"id": "C20"})
-    assert "False as printed" not in answer.markdown(answer.gather(tmp_path, LEDGER))
+def test_where_no_protocol_holds_the_sentences_turn():
+    numbers = changed(row("own, long", 1_000_000, agree=0, tuned_for="margin"))
+    assert "from K" not in said(numbers)[2]
+    assert "at no K that was tried (80,000 to 1,000,000)" in said(numbers)[2]
+    assert "appears under no protocol" in said(numbers)[3]
+    assert "found under no protocol" in said(numbers)[4]
 
 
-def test_the_answer_stands_between_the_marks_and_replaces_what_stood_there(numbers):
+def test_where_the_printed_constants_learn_it_is_said():
+    assert "Algorithm 1 learns:" in said(changed(row("as printed", share=0.7)))[1]
+
+
+def test_from_which_K_on_needs_every_larger_K():
+    rows = [row("a", 1), row("b", 2, agree=0), row("c", 3), row("d", 4)]
+    assert answer.first_K(rows, RULES) == 3
+    assert answer.first_K([row("a", 1), row("b", 2)], RULES) == 1
+    assert answer.first_K([row("a", 1), row("b", 2, agree=17)], RULES) is None
+
+
+def test_only_what_an_author_would_run_says_from_which_K_on():
+    """Equal treatment, another reading and a choice other than K are left out."""
+    other = {**row("other reading", 5, tuned_for="margin"), "reading": "reward_drift 0.0"}
+    option = {**row("option", 6, tuned_for="margin"), "choice": "eps"}
+    longer = {**row("longer", 7, tuned_for="margin"), "choice": "K"}
+    numbers = changed(other, row("equal", 8, baselines="tuned", tuned_for="gap")) | {"choices": [option, longer]}
+    found = [one["name"] for one in answer.tuned_by_an_author(numbers)]
+    assert found == ["own, bump", "longer", "own, short", "own, long"]
+
+
+def test_the_text_has_the_sentences_and_a_row_for_each_protocol():
+    text = answer.markdown({**NUMBERS, "sentences": said(NUMBERS)})
+    for number, sentence in enumerate(said(NUMBERS), start=1):
+        assert f"{number}. {sentence}" in text
+    assert "| own, long | 1,000,000 | 20/20 | 20/20 | 20/20 | 20/20 | 20/20 | 20/20 | 85% | 4.50 |" in text
+
+
+def test_a_recorded_row_is_marked_and_a_part_that_is_not_asked_is_a_dash():
+    found = {**row("long", 10_000_000), "recorded": True}
+    found["parts"]["C20e"] = {"agree": 0, "of": 0}
+    assert answer.cells(found)[0] == "long (recorded)"
+    assert answer.cells(found)[7] == "-"
+
+
+def test_the_answer_stands_between_the_marks_and_replaces_what_stood_there():
+    numbers = {**NUMBERS, "sentences": said(NUMBERS)}
     text = f"# A project\n\n{answer.BEGIN}- an older answer\n{answer.END}\n## More\n"
     found = answer.in_readme(text, numbers)
     assert found == f"# A project\n\n{answer.BEGIN}\n{answer.markdown(numbers)}\n{answer.END}\n## More\n"
     assert answer.in_readme(found, numbers) == found
 
 
-def test_a_readme_without_the_marks_is_refused(numbers):
+def test_a_readme_without_the_marks_is_refused():
     with pytest.raises(ValueError, match="must have one line"):
-        answer.in_readme("# A project\n", numbers)
-
-
-def test_what_could_not_be_computed_is_a_dash(numbers):
-    """No interval over one seed, no share of a way that is no way: null in the file."""
-    numbers["growth"][0] |= {"gap_slope_K_low": None, "gap_slope_K_high": None}
-    numbers["first_reading"][0]["lam"] = None
-    text = answer.markdown(numbers)
-    assert "| Algorithm 1 | tuned once | 0.78 [-, -] |" in text
-    assert "| 18x18 | 80,000 | tuned | - | 4.20 | 5 |" in text
-
-
-def test_the_best_case_says_what_was_found_and_after_what_effort(tmp_path):
-    (tmp_path / "tables").mkdir()
-    row = {"best_case": "small", "asks": "same constants", "part": "C20", "says": "all of it", "margin": 1.5}
-    row |= {"agree": 97, "seeds": 100, "tried": 176, "candidate": "search"}
-    rows = [{**row, "found": True}, {**row, "part": "C20a", "found": None}, {**row, "asks": "own", "found": False}]
-    pd.DataFrame(rows).to_csv(tmp_path / "tables/best_cases.csv", index=False)
-    region = {"best_case": "small", "share": 0.021, "share_low": 0.01, "share_high": 0.03}
-    pd.DataFrame([region]).to_csv(tmp_path / "tables/best_case_regions.csv", index=False)
-    write_claims(tmp_path, c20())
-    said = answer.markdown(answer.gather(tmp_path, LEDGER))
-    assert "| small | same constants | all of it | **found** | search | 1.5 | 97 of 100 | 176 |" in said
-    assert "| small | own | all of it | **none found** | search | 1.5 | 97 of 100 | 176 |" in said
-    assert "small 2.1% [1.0%, 3.0%]" in said
+        answer.in_readme("# A project\n", {**NUMBERS, "sentences": said(NUMBERS)})

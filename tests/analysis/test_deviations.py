@@ -17,9 +17,9 @@ from shipped import LEDGER, compared, measuring
 LISTED = {key: entry for entry in LEDGER for key in entry.switch}
 
 # Options of the grid world that are no reading of the paper: what it states, what goes beyond it, and the seed.
-OF_TUNING = {"label", "choice", "tuned_at"}  # what a learner is called, and how its constants were chosen
-NOT_THE_PAPERS = {"tracking_triple_q", "detecting_triple_q"}  # their variants depart from no text
 NO_READING = {"limit", "success", "size", "obstacles", "legs", "switch", "switch_at", "seed"}
+OF_TUNING = {"label", "choice", "tuned_at", "tuning", "constants"}  # its name, and where its constants are from
+NOT_THE_PAPERS = {"tracking_triple_q", "detecting_triple_q"}  # their variants depart from no text
 
 
 def accepted(hint):

@@ -62,7 +62,7 @@ def configuration(**changed):
     sweep = {"learner": {"algorithm": "nonstationary_triple_q"}, "over": {"setting": ["literal", "authors"]}}
     one = {
         "name": "small",
-        "role": "grid_world",
+        "watch": True,
         "environment": {**SWITCH, "switch": "none", "switch_at": []},
         "budgets": [{"legs": 2}, {"legs": 1}],
         "episodes": [K // 2, K],
@@ -133,18 +133,18 @@ def test_the_first_and_last_episode_are_watched_and_about_twenty_in_all():
         assert chosen == sorted(set(chosen))
 
 
-def test_policies_of_an_experiment_are_kept_by_role_or_by_wish():
-    other = configuration(role=None)
+def test_policies_of_an_experiment_are_kept_where_it_is_watched():
+    other = configuration(watch=False)
     assert plan.make(configuration()).watched == ["small"]
     assert plan.make(other).watched == []
     assert not [file for file in plan.make(other).files() if file.startswith(("policies/", "tables/small/learning"))]
-    wished = plan.make(configuration(role=None, watch=True))
+    wished = plan.make(configuration(watch=True))
     assert {file for file in wished.files() if file.startswith("policies/")} == {
         "policies/small/uniform.literal.parquet",
         "policies/small/nonstationary_triple_q.parquet",
     }
     assert {"tables/small/learning.parquet", "tables/small/learning.csv"} <= {*wished.files()}
-    elsewhere = configuration(role=None, watch=True, environment={"name": "menu"})
+    elsewhere = configuration(watch=True, environment={"name": "menu"})
     with pytest.raises(plan.Unacceptable, match=r"experiments\[0\].watch = true: expected the grid world's map"):
         plan.make(elsewhere).check()
 

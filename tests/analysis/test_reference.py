@@ -50,6 +50,16 @@ def test_a_number_within_the_tolerance_is_the_same_and_one_beyond_is_not(results
         assert len(compared(results)) == number
 
 
+def test_sentences_are_not_compared_and_words_of_closed_lists_are(results):
+    protocol = {"name": "as printed", "reason": "one", "frame_end": "full", "parts": {"C20a": {"agree": 3, "of": 20}}}
+    changes = {"reason": ("another", []), "frame_end": ("bump", ["answer/protocols/as printed/frame_end"])}
+    for key, (value, said) in changes.items():
+        write(results, {"sentences": ["It holds."], "protocols": [protocol]}, [{"id": "C1", **CLAIM}])
+        reference.write(results, results.parent / "reference.json")
+        write(results, {"sentences": ["No."], "protocols": [protocol | {key: value}]}, [{"id": "C1", **CLAIM}])
+        assert [found.split(":")[0] for found in compared(results)] == said
+
+
 def test_what_stands_on_one_side_alone_is_named(results):
     write(results, {**ANSWER, "more": 1}, [{"id": "C1", **CLAIM}])
     found = compared(results)

@@ -110,8 +110,8 @@ def test_differences_to_a_learner_are_paired_by_environment_and_measure():
 
 
 def test_a_rank_that_another_search_would_change_is_not_kept():
-    other = table(GAPS | {"good": 0.8}, choice="search_1_0")
-    runs_ = pd.concat([table(), table(choice="search_0_0"), other])
+    other = table(GAPS | {"good": 0.8}, choice="search_1")
+    runs_ = pd.concat([table(), table(choice="search_0"), other])
     found = analysis.tables(runs_, ["good", "fair"], [])["suite_ranking.csv"].set_index("learner")
     assert found.loc["good", "same_rank"] == 1
     assert 0.3 < found.loc["good", "same_rank_searches"] < 0.8  # worse where the second search is drawn for both places
@@ -119,8 +119,8 @@ def test_a_rank_that_another_search_would_change_is_not_kept():
 
 def test_searches_that_come_to_another_verdict_are_counted():
     """The second search finds constants with which the better learner is the worse one."""
-    other = table(GAPS | {"good": 0.8}, choice="search_1_0")
-    found = analysis.tables(pd.concat([table(), table(choice="search_0_0"), other]), ["good"], [hypothesis()])
+    other = table(GAPS | {"good": 0.8}, choice="search_1")
+    found = analysis.tables(pd.concat([table(), table(choice="search_0"), other]), ["good"], [hypothesis()])
     (row,) = found["suite_hypotheses.csv"].to_dict("records")
     assert (row["verdict"], row["searches"], row["agree"]) == ("holds", 2, 1)
 
@@ -162,7 +162,7 @@ def test_a_clear_ranking_is_stable_and_a_tie_is_not():
 def test_a_ranking_that_hangs_on_one_search_is_told():
     """With the constants of search 1 the fair learner is the best in every environment: a draw of both decides."""
     main, other = table(places=("a",)), {"good": 0.2, "fair": 0.1, "uniform": 2.0}
-    searched = [table(places=("a",), choice="search_0_0"), table(other, ("a",), choice="search_1_0")]
+    searched = [table(places=("a",), choice="search_0"), table(other, ("a",), choice="search_1")]
     found = ranking.stability(scores.Cube.of(main, ["good", "fair"]), pd.concat([main, *searched]))
     differs = found.set_index("resampled")["order_differs"]
     assert differs["instances and seeds"] == 0.0

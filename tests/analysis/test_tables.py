@@ -19,7 +19,7 @@ MEASURES = ["value", "utility", "regret", "positive_regret", "violation", "posit
 def configuration(**changed):
     experiment = {
         "name": "small",
-        "role": "grid_world",
+        "role": "eta",
         "environment": {"name": "menu"},
         "budgets": [{"legs": 1}, {"legs": 3}],
         "episodes": [K],

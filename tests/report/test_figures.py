@@ -8,24 +8,22 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from IPython.display import Image, Markdown
+from IPython.display import Image
 from matplotlib.colors import same_color
-from matplotlib.patches import Rectangle
 
 from nscmdp import budget, environments, metrics
-from nscmdp.analysis.replication import CROSSED
 from nscmdp.analysis.tables import KEYS, write_csv
 from nscmdp.report import style
 from nscmdp.report.figures import comparison_table, grid_world, linear, replication
 from nscmdp.report.figures import environments as shown_environments
 from nscmdp.report.results import Results
 from nscmdp.runs import files
+from nscmdp.runs.parts import PARTS
 from nscmdp.study import layout
 
 MENU = {"name": "menu", "options": {}}
 GRID = {"name": "grid_world", "options": {"map": "6x6", "horizon": 15, "limit": 2.0}}
 FIRST, SECOND = "nonstationary_triple_q", "triple_q"
-OWN = {factor: levels[0] for factor, levels in CROSSED.items()} | {"no_btilde": False, "start": "optimistic"}
 
 
 def learner(algorithm=FIRST, setting="tuned", value=1.0, cost=1.0, **spec):
@@ -38,15 +36,16 @@ def case(episodes=100, reading="default", budget="default", B=2.0, env=MENU):
     return {**env, "reading": reading, "budget": budget, "episodes": episodes, "B": B, "fingerprint": fingerprint}
 
 
-def experiment(folder, name, learners, cases=None, seeds=2, traces=()):
+def experiment(folder, name, learners, cases=None, seeds=2, traces=(), points=2):
     """The tables of an experiment: an optimum of value 2 and cost 1.5, a horizon of 5, a limit of 2."""
     cases = cases or [case()]
     exact = pd.DataFrame(
         {"experiment": name, **{key: place[key] for key in ("reading", "budget", "episodes", "B")}, "learner": called}
         | {"algorithm": spec["algorithm"], "setting": spec["setting"], "seed": seed, "horizon": 5, "rho": 3.0}
-        | {"episode": place["episodes"] * (0.25 + 0.5 * half), "weight": place["episodes"] // 2, "uniform_value": 0.0}
-        | {"value": spec["value"] + 0.5 * half + 0.2 * seed, "utility_value": 5 - spec["cost"]}
-        for place, (called, spec), seed, half in itertools.product(cases, learners.items(), range(seeds), (0, 1))
+        | {"episode": place["episodes"] * (0.5 + i) / points, "weight": place["episodes"] // points}
+        | {"value": spec["value"] + 0.5 * (2 * i >= points) + 0.2 * seed, "utility_value": 5 - spec["cost"]}
+        | {"uniform_value": 0.0}
+        for place, (called, spec), seed, i in itertools.product(cases, learners.items(), range(seeds), range(points))
     )
     best = np.tile([2.0, 3.5, 0.5], (len(exact), 1))
     exact = exact.assign(**metrics.compare(exact["value"].to_numpy(), exact["utility_value"].to_numpy(), best, 3.0))
@@ -87,63 +86,73 @@ def line(ax, label):
     return found
 
 
-def hatched(ax):
-    return [patch for patch in ax.patches if isinstance(patch, Rectangle) and patch.get_hatch()]
-
-
 def dotted(found):
     return found._unscaled_dash_pattern[1] is not None
 
 
+DRAWS = [1, 2]
+STUDY = {
+    "environment": {"name": "grid_world", **GRID["options"]},
+    "draws": DRAWS,
+    "seeds": 2,
+    "choice_seeds": 1,
+    "points": 4,
+    "protocols": [
+        {
+            "name": "as printed",
+            "episodes": 100,
+            "figure": True,
+            "learners": [{"algorithm": FIRST, "setting": "literal"}, {"algorithm": SECOND, "setting": "authors"}],
+        },
+        {
+            "name": "own method tuned",
+            "episodes": 100,
+            "figure": True,
+            "learners": [{"algorithm": FIRST, "setting": "tuned"}, {"algorithm": SECOND, "setting": "authors"}],
+        },
+    ],
+}
 SIMULATED = {
     f"{FIRST}.literal": learner(setting="literal", value=0.2),
     f"{FIRST}.tuned": learner(value=1.0),
-    f"{SECOND}.tuned": learner(SECOND, value=1.2, cost=3.0),
+    f"{SECOND}.authors": learner(SECOND, "authors", value=1.2, cost=3.0),
 }
 
 
-def draw_simulation(folder, cases, **options):
-    experiment(folder, "one", SIMULATED, cases, **options)
-    return grid_world.grid_world(Results(folder, {"grid_world": ["one"]}))
+def simulated(folder, seeds=2):
+    """The tables of two protocols in two draws of the environment."""
+    cases = [case(env=GRID, reading=f"seed={draw}") for draw in DRAWS]
+    experiment(folder, "protocols_100", SIMULATED, cases, seeds=seeds, points=20)
+    files.write_text(folder / layout.CONFIG, json.dumps({"protocols": STUDY}))
+    return Results(folder, {"protocols": ["protocols_100"]})
 
 
-def test_a_map_and_a_row_of_reward_and_cost_for_each_setting(tmp_path):
-    figure = draw_simulation(tmp_path, [case(env=GRID)])
+def test_a_map_and_a_row_of_reward_and_cost_for_each_protocol(tmp_path):
+    figure = grid_world.grid_world(simulated(tmp_path))
     assert len(figure.axes) == 5
-    assert figure.axes[0].get_title() == "(a) 6 x 6 map: H = 15, limit 2, K = 100, B = 2.00"
+    assert figure.axes[0].get_title() == "6 x 6 map, H = 15, limit 2"
     reward, cost = figure.axes[3:]
-    assert list(line(reward, style.title(FIRST)).get_ydata()) == pytest.approx([1.1, 1.6])
-    assert list(line(cost, style.title(SECOND)).get_ydata()) == [3.0, 3.0]
+    assert list(line(reward, style.title(FIRST)).get_ydata()) == pytest.approx([1.1] * 10 + [1.6] * 10)
+    assert list(line(cost, style.title(SECOND)).get_ydata()) == [3.0] * 20
     assert list(line(cost, "limit").get_ydata()) == [2.0, 2.0]
     assert set(line(reward, "constrained optimum").get_ydata()) == {2.0}
     assert set(line(cost, "constrained optimum").get_ydata()) == {1.5}
-    assert reward.get_ylabel() == "tuned\nreward per episode"
-    assert labels(figure) == [style.title(FIRST), "constrained optimum", "limit", style.title(SECOND)]
+    assert [ax.get_title() for ax in figure.axes[1:]] == ["as printed"] * 2 + ["own method tuned"] * 2
+    assert labels(figure) == [style.title(FIRST), style.title(SECOND), "constrained optimum", "limit"]
 
 
-def test_of_several_cases_the_first_is_drawn_at_the_largest_K(tmp_path):
-    budgets = [("default", "legs=2"), ("default", "legs=1"), ("location=current", "legs=2")]
-    cases = [case(K, reading, budget, env=GRID) for reading, budget in budgets for K in (100, 400)]
-    figure = draw_simulation(tmp_path, cases)
-    assert figure.axes[0].get_title().endswith("K = 400, B = 2.00, legs=2")
-    assert list(line(figure.axes[3], style.title(FIRST)).get_xdata()) == [0.1, 0.3]
-    rows = grid_world.numbers(Results(tmp_path, {"grid_world": ["one"]})).data
-    assert len(rows) == 3 * 6
-    assert list(rows.columns[:4]) == ["experiment", "reading", "budget", "K"]
+def test_one_seed_in_every_draw_is_enough(tmp_path):
+    figure = grid_world.grid_world(simulated(tmp_path, seeds=1))
+    assert list(line(figure.axes[3], style.title(FIRST)).get_ydata()) == [1.0] * 10 + [1.5] * 10
 
 
-def test_one_seed_has_a_line_and_no_interval(tmp_path):
-    figure = draw_simulation(tmp_path, [case(env=GRID)], seeds=1)
-    assert list(line(figure.axes[3], style.title(FIRST)).get_ydata()) == [1.0, 1.5]
-    rows = grid_world.numbers(Results(tmp_path, {"grid_world": ["one"]})).data
-    assert list(rows["cost"]) == ["1.00", "1.00", "3.00"]
-
-
-def test_costs_have_the_ends_of_the_utility_the_other_way_round(tmp_path):
-    draw_simulation(tmp_path, [case(env=GRID)])
-    rows = grid_world.numbers(Results(tmp_path, {"grid_world": ["one"]})).data
-    assert list(rows["cost"]) == ["1.00 [0.90, 1.10]"] * 2 + ["3.00 [2.90, 3.10]"]
-    assert list(rows["limit"]) == [2.0] * 3
+def test_the_numbers_beside_it_are_shares_and_costs_of_the_last_fifth(tmp_path):
+    shown = grid_world.numbers(simulated(tmp_path)).data
+    assert shown["protocol"].tolist() == ["as printed"] * 2 + ["own method tuned"] * 2
+    # of an optimum of 2: 1.0, 0.5 more in the second half of a run, and 0.2 more with the second seed
+    tuned = shown[(shown["protocol"] == "own method tuned") & (shown["learner"] == style.title(FIRST))].iloc[0]
+    assert tuned["share of the optimum"].startswith("0.80 [")
+    assert (tuned["cost"], tuned["limit"]) == ("1.00 [1.00, 1.00]", 2.0)
 
 
 GROWING = {
@@ -357,292 +366,97 @@ def test_arms_of_four_learners_stand_in_two_rows(tmp_path):
     assert axes[0].get_xlabel() == "block"
 
 
-THRESHOLDS = {
-    "learnt": {"says": "Lam", "default": 0.8, "range": [0.7, 0.8, 0.9]},
-    "slack": {"says": "cost", "default": 1.01, "range": [1.0, 1.01]},
-}
+def swept(folder, role, constant, learners):
+    """An experiment whose learners differ in one constant: (algorithm, variants, value, value per episode, cost)."""
+    made = {}
+    for label, algorithm, variants, at, value, cost in learners:
+        made[label] = {**learner(algorithm, "authors", value=value, cost=cost), "variants": variants}
+        made[label] |= {"constants": {constant: at}}
+    experiment(folder, role, made, [case(env=GRID, reading=f"seed={draw}") for draw in DRAWS], points=20)
+    return Results(folder, {role: [role]})
 
 
-def claims(folder, cells, whole, **more):
-    """claims/simulation.json of some cells (place, part, verdict) and verdicts on the whole."""
-    place = {"map": "6x6", "cost drift": "off", "location": "reached", "switch": "none"}
-    keys = {"setting": "tuned", "reading": "default", "budget": "default", "apart": False}
-    judged = {"agree": 3, "seeds": 4, "low": 0.2, "high": 0.9, "without_learning": False}
-    judged |= {"kept_without_learning": False, "unconstrained_cost": None}
-
-    def said(verdict):
-        moved = {"learnt": [verdict] * 3}
-        return {"verdict": verdict, "says": verdict, "mean_of_trials": verdict, "moved": moved, "whole_range": verdict}
-
-    counts = {"holds_in": 0, "mixed_in": 1, "judged": 3, "void": 2, "unlearnt": 1}
-    found = {
-        "cells": [
-            {**keys, **place, **judged, **said(verdict), "experiment": name, "episodes": K, "part": part}
-            for name, K, part, verdict in cells
-        ],
-        "whole": [
-            {**keys, **said(verdict), "part": part, "experiment": name, "episodes": K}
-            for name, K, verdict in whole
-            for part in ("C20", "C20 forgiving")
-        ],
-        "parts": {"C20a": "performs well", "C20b": "learns quickly"},
-        "thresholds": THRESHOLDS,
-        "void_readings": [],
-        **counts,
-        **{key: {**counts, "holds_in": 3} for key in ("forgiving", "mean_of_trials", "forgiving_mean_of_trials")},
-        **more,
-    }
-    files.write_text(folder / layout.SIMULATION, json.dumps(found))
-    return Results(folder, {"grid_world": ["one"], "alternatives": ["others"]})
+def etas(folder):
+    learners = []
+    for at, cost in ((10.0, 1.0), (200.0, 2.5), (2000.0, 4.0)):
+        learners += [
+            (f"algorithm_1.{at}", FIRST, {"reset": "full"}, at, 0.5, 1.0),
+            (f"algorithm_1.bump.{at}", FIRST, {"reset": "bump"}, at, 1.0, cost),
+            (f"triple_q.{at}", SECOND, {}, at, 1.2, cost + 0.5),
+            (f"triple_q_reset.{at}", FIRST, {"reset": "full"}, at, 0.4, 1.0),
+        ]
+    return swept(folder, "eta", "eta", learners)
 
 
-def test_a_cell_has_the_colour_of_its_verdict_and_void_is_hatched(tmp_path):
-    cells = [("one", 100, "C20a", "holds"), ("one", 100, "C20b", "void")]
-    results = claims(tmp_path, cells, [("one", 100, "void")])
-    (ax,) = replication.claims(results).axes
-    boxes = {(box.get_x(), box.get_y()): box for box in ax.patches}
-    assert len(boxes) == 4
-    assert same_color(boxes[0, 0].get_facecolor(), replication.COLOURS["holds"])
-    assert [place for place, box in boxes.items() if box.get_hatch()] == [(1, 0), (2, 0), (3, 0)]
-    assert texts(ax) == ["3", "3", "void", "void", "tuned"]
-    names = [tick.get_text() for tick in ax.get_xticklabels()]
-    assert names == ["C20a: performs well", "C20b: learns quickly", "all of it", "all of it, dips forgiven"]
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["6x6: cost drift off, location reached"]
-    said = replication.answer(results).data
-    assert "holds in 0 of the 3 combinations" in said
-    assert "and in 3 where the dip" in said
-    assert "2 are void" in said
-
-
-def test_places_of_the_same_words_are_kept_apart(tmp_path):
-    cells = [(name, K, "C20a", "holds") for name, K in (("one", 100), ("one", 200), ("two", 100))]
-    results = claims(tmp_path, cells, [])
-    (ax,) = replication.claims(results).axes
-    names = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert len({*names}) == 3
-    assert names[1].endswith("(one, default, K = 200)")
-    assert len(replication.verdicts(results).data) == 3
-    assert replication.tally(results).data.loc["performs well"].tolist() == ["3 of 3", "3 of 3"]
-    assert replication.whole_ranges(results).data["holds"].tolist() == [3]
-
-
-def test_the_table_says_how_sure_a_verdict_is(tmp_path):
-    table = replication.verdicts(claims(tmp_path, [("one", 100, "C20a", "mixed")], [])).data
-    assert table.to_numpy().tolist() == [["mixed, 3/4 [0.20, 0.90]"]]
-
-
-def test_what_a_learner_without_a_constraint_could_cost_stands_beside_its_verdict(tmp_path):
-    results = claims(tmp_path, [("one", 100, "C20a", "holds")], [])
-    found = json.loads((tmp_path / layout.SIMULATION).read_text())
-    found["cells"][0] |= {"unconstrained_cost": 8.5, "says": "breaks it", "kept_without_learning": True}
-    files.write_text(tmp_path / layout.SIMULATION, json.dumps(found))
-    said = replication.verdicts(results).data.iat[0, 0]
-    assert said == "breaks it, 3/4 [0.20, 0.90]‡; the unconstrained optimum costs 8.50"
-    (ax,) = replication.claims(results).axes
-    assert texts(ax) == ["3‡", "tuned"]
-
-
-def test_cells_that_hold_are_drawn_against_each_threshold_with_its_default(tmp_path):
-    cells = [(name, 100, "C20a", "holds") for name in ("one", "two")] + [("one", 100, "C20b", "mixed")]
-    results = claims(tmp_path, cells, [("one", 100, "mixed")])
-    figure = replication.thresholds(results)
-    (ax,) = figure.axes  # no part here has a slack
-    assert list(line(ax, "performs well").get_xdata()) == [0.7, 0.8, 0.9]
-    assert np.round(line(ax, "performs well").get_ydata()).tolist() == [2, 2, 2]
-    assert np.round(line(ax, "learns quickly").get_ydata()).tolist() == [0, 0, 0]
-    assert list(line(ax, "default").get_xdata()) == [0.8, 0.8]
-    assert ax.get_xlabel() == "learnt:\nLam"
-    assert labels(figure)[-1] == "default"
-
-
-def test_without_a_cell_that_can_be_judged_the_figure_says_so(tmp_path):
-    (ax,) = replication.thresholds(claims(tmp_path, [("one", 100, "C20a", "void")], [])).axes
-    assert texts(ax) == ["No cell can be judged."]
-
-
-def test_the_classes_are_shown_with_what_they_change_with(tmp_path):
-    row = {"map": "6x6", "part": "C20a", "says": "performs well", "class": "depends", "why": "because"}
-    results = claims(tmp_path, [], [], classes=[{**row, "moves_with": ["constants", "search"]}])
-    assert replication.classes(results).data.to_numpy().tolist() == [
-        ["6x6", "performs well", "depends", "because", "constants, search"]
-    ]
-
-
-def test_alternatives_that_change_a_verdict_are_counted(tmp_path):
-    kinds = {"search": True, "finalist": False, "rule": None, "frames": None}
-    row = {"map": "6x6", "part": "C20a", "verdict": "holds", **kinds}
-    counts = {kind: {"differ": int(bool(found)), "of": int(found is not None)} for kind, found in kinds.items()}
-    results = claims(tmp_path, [], [], depends=[row], depends_counts=counts)
-    shown = replication.dependence(results).data
-    assert shown.to_numpy().tolist() == [
-        ["6x6", "performs well", "holds", "yes", "no", "-", "-"],
-        ["", "verdicts that differ", "", "1 of 1", "0 of 1", "0 of 0", "0 of 0"],
-    ]
-
-
-def test_choices_of_the_tuning_stand_beside_the_main_one(tmp_path):
-    place = {"experiment": "one", "reading": "default", "budget": "default", "episodes": 100, "map": "6x6"}
-    marks = {"agree": 1, "without_learning": False, "kept_without_learning": False}
-    other = {**place, **marks, "part": "C20a", "verdict": "does not hold", "alternative": "a_6x6_frames_3"}
-    kinds = [("search", "search_0_0"), ("frames", "main"), ("main", "main")]
-    others = [{**other, "kind": kind, "choice": choice} for kind, choice in kinds]
-    results = claims(tmp_path, [("one", 100, "C20a", "holds"), ("two", 100, "C20a", "holds")], [], alternatives=others)
-    (ax,) = replication.alternatives(results).axes
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["main", "search_0_0", "frames_3"]
-    assert texts(ax) == ["3", "1", "1"]
-    assert ax.get_title() == "6x6, K = 100"
-
-
-def crossing(setting="tuned"):
-    """A bump adds 2 to the reward."""
-    return {
-        ",".join((setting, *levels)): learner(
-            setting=setting,
-            value=1.0 + 2.0 * (levels[0] == "bump"),
-            variants={**dict(zip(CROSSED, levels, strict=True)), "no_btilde": False, "start": "optimistic"},
-        )
-        for levels in itertools.product(*CROSSED.values())
-    }
-
-
-def controls(folder, *learners, **options):
-    names = [f"c{i}" for i in range(len(learners))]
-    for name, chosen in zip(names, learners, strict=True):
-        experiment(folder, name, chosen, **options)
-    return Results(folder, {"controls": names})
-
-
-def beside():
-    return {"without": learner(variants={**OWN, "no_btilde": True}), "other": learner(SECOND, cost=3.0)}
-
-
-def test_crossings_above_and_controls_below(tmp_path):
-    results = controls(tmp_path, crossing() | beside())
-    reward, cost, beneath, _ = replication.causes(results).axes
-    means = [bars.lines[0] for bars in reward.containers]
-    assert list(means[0].get_ydata()) == pytest.approx([1.35, 3.35])
-    assert list(means[1].get_ydata()) == pytest.approx([2.35, 2.35])
-    assert {2.0} == {*reward.lines[-1].get_ydata(), *cost.lines[-1].get_ydata()}  # the optimum, and the limit
-    assert texts(reward) == [*CROSSED]
-    assert [tick.get_text() for tick in beneath.get_yticklabels()] == [
-        f"c0: {style.title(FIRST)}",
-        "c0: Algorithm 1 without b~",
-        f"c0: {style.title(SECOND)}",
-    ]
-
-
-def test_the_choice_that_matters_most_is_bold(tmp_path):
-    shown = replication.effects(controls(tmp_path, crossing()))
-    assert shown.data.loc[("c0", "reset"), "reward"] == "+2.00 [+2.00, +2.00]"
-    bold = shown._compute().ctx
-    reward = list(shown.data.columns).index("reward")
-    assert [row for (row, column) in bold if column == reward] == [0]
-
-
-def test_a_crossing_alone_has_no_panel_of_controls(tmp_path):
-    results = controls(tmp_path, crossing())
-    assert len(replication.causes(results).axes) == 2
-    assert isinstance(replication.contrasts(results), Markdown)
-
-
-def test_two_crossings_of_one_experiment_are_drawn_apart(tmp_path):
-    figure = replication.causes(controls(tmp_path, crossing("tuned") | crossing("authors")))
-    assert [ax.get_title(loc="left") for ax in figure.axes[:4:2]] == ["c0, tuned", "c0, authors"]
-
-
-@pytest.mark.parametrize("seeds", [1, 2])
-def test_without_a_full_crossing_every_learner_is_a_control(tmp_path, seeds):
-    part = dict(list(crossing().items())[:3])
-    results = controls(tmp_path, part, {"other": learner(SECOND, cost=3.0)}, seeds=seeds)
-    figure = replication.causes(results)
-    reward, cost = figure.axes
-    assert len(reward.get_yticklabels()) == 4
-    assert reward.get_yticklabels()[-1].get_text() == f"c1: {style.title(SECOND)}"
-    points = [one for one in cost.lines if one.get_marker() == "o"]
-    assert [one.get_xdata()[0] for one in points] == [1.0, 1.0, 1.0, 3.0]
-    assert isinstance(replication.effects(results), Markdown)
-    table = replication.contrasts(results).data
-    assert list(table["cost"])[-1] == ("3.00" if seeds == 1 else "3.00 [3.00, 3.00]")
-
-
-def test_one_seed_has_effects_without_intervals(tmp_path):
-    results = controls(tmp_path, crossing(), seeds=1)
-    assert len(replication.causes(results).axes) == 2
-    assert replication.effects(results).data.loc[("c0", "reset"), "reward"] == "+2.00"
-
-
-def swept(folder, *multiples, name="s"):
-    """A learner for each of some multiples; its cost is that of eta, and 3 is over the limit."""
-    learners = {
-        str(i): learner(cost=times.get("eta", 1.0), times={"eta": 1.0, "frame": 1.0, "bonus": 1.0} | times)
-        for i, times in enumerate(multiples)
-    }
-    experiment(folder, name, learners)
-    return Results(folder, {"sensitivity": [name]})
-
-
-PAIRS = [{"eta": eta, "frame": frame} for eta in (1.0, 3.0) for frame in (0.3, 1.0)]
-
-
-def test_factors_alone_and_the_pair_with_the_chosen_one_framed(tmp_path):
-    results = swept(tmp_path, *PAIRS, {"bonus": 3.0})
-    reward, cost, score, _ = replication.sensitivity(results).axes
-    assert [one.get_label() for one in cost.lines] == ["bonus", "eta", "frame", "limit"]
-    assert list(line(cost, "eta").get_xdata()) == [1.0, 3.0]
-    assert list(line(cost, "eta").get_ydata()) == [1.0, 3.0]
+def test_both_learners_are_drawn_against_eta_under_both_rules(tmp_path):
+    figure = replication.eta(etas(tmp_path))
+    share, cost = figure.axes
+    assert list(line(cost, "Triple-Q, bump").get_ydata()) == [1.5, 3.0, 4.5]
+    assert list(line(cost, "Algorithm 1, bump").get_xdata()) == [10.0, 200.0, 2000.0]
+    assert list(line(share, "Algorithm 1, all tables reset").get_ydata()) == pytest.approx([0.55] * 3)
+    assert list(line(share, "Triple-Q, all tables reset").get_ydata()) == pytest.approx([0.5] * 3)
     assert list(line(cost, "limit").get_ydata()) == [2.0, 2.0]
-    assert list(line(reward, "optimum").get_ydata()) == [2.0, 2.0]
-    assert [box.get_xy() for box in hatched(score)] == [(0, 1), (1, 1)]  # eta at 3
-    assert [box.get_xy() for box in score.patches if box.get_linewidth() == 2] == [(1, 0)]
-    assert texts(score) == ["0.15", "0.15", "1.15", "1.15"]
-    assert (score.get_xlabel(), score.get_ylabel()) == ("multiple of frame", "multiple of eta")
-    rows = replication.multiples(results).data.set_index("changed")
-    assert rows.loc["eta", ["keep the limit", "best gap", "worst gap"]].tolist() == [
-        "1 of 2",
-        "0.15 at 1",
-        "1.15 at 3",
-    ]
-    assert rows.loc["eta and frame", "keep the limit"] == "2 of 4"
-    assert rows.loc["eta and frame", "gap as chosen"] == "0.15"
+    assert labels(figure)[-2:] == ["printed", "released"]
 
 
-def test_one_factor_alone_has_no_pair(tmp_path):
-    results = swept(tmp_path, {"eta": 0.5}, {"eta": 3.0})
-    reward, _, score = replication.sensitivity(results).axes
-    assert list(line(reward, "eta").get_xdata()) == [0.5, 3.0]
-    assert texts(score) == ["No run changes two factors together."]
-    assert list(replication.multiples(results).data["gap as chosen"]) == ["not run"]
+def lengths(folder):
+    learners = [(f"algorithm_1.{at}", FIRST, {"reset": "full"}, at, value, cost) for at, value, cost in FRAMES]
+    return swept(folder, "frames", "frame", learners)
 
 
-def test_a_pair_without_the_chosen_one_has_no_frame(tmp_path):
-    results = swept(tmp_path, *({"eta": eta, "frame": frame} for eta in (0.5, 3.0) for frame in (0.3, 3.0)))
-    reward, _, score, _ = replication.sensitivity(results).axes
-    assert [one.get_label() for one in reward.lines] == ["optimum"]
-    assert len(texts(score)) == 4
-    assert [box for box in score.patches if box.get_linewidth() == 2] == []
-    assert list(replication.multiples(results).data["changed"]) == ["eta and frame"]
+FRAMES = [(10, 0.2, 1.0), (50, 1.0, 1.5), (100, 1.2, 3.0)]
 
 
-def test_a_pair_that_was_not_run_is_left_empty(tmp_path):
-    score = replication.sensitivity(swept(tmp_path, *PAIRS[1:])).axes[2]
-    assert texts(score) == ["", "0.15", "1.15", "1.15"]
+def test_a_length_of_frames_that_keeps_the_limit_is_filled(tmp_path):
+    figure = replication.frames(lengths(tmp_path))
+    share, cost = figure.axes
+    assert list(line(cost, "K = 100").get_xdata()) == [10, 50, 100]
+    assert list(line(cost, "K = 100").get_ydata()) == [1.0, 1.5, 3.0]
+    filled = [tuple(colour) != (1, 1, 1, 1) for colour in share.collections[0].get_facecolors()]
+    assert filled == [True, True, False]
 
 
-def test_without_multiples_there_are_the_optimum_and_the_limit(tmp_path):
-    results = swept(tmp_path, {})
-    reward, cost, score = replication.sensitivity(results).axes
-    assert [one.get_label() for ax in (reward, cost) for one in ax.lines] == ["optimum", "limit"]
-    assert texts(score) == ["No run changes two factors together."]
-    assert isinstance(replication.multiples(results), Markdown)
+def row(name, K, frame_end="full", **changed):
+    """A protocol as the answer has it."""
+    counted = {"agree": 3, "of": 4}
+    made = {"name": name, "K": K, "frame_end": frame_end, "constants": "tuned", "baselines": "released"}
+    made |= {"reading": "default", "parts": dict.fromkeys(PARTS, counted), "whole": {"all forgiving": counted}}
+    made |= {"margins": dict.fromkeys(PARTS, 1.5), "numbers": {"share": 0.8, "late_cost": 1.5}, "draws": DRAWS}
+    made |= {"seeds": [0, 1], "searched_on": [0], "tuned_for": "margin", "recorded": False}
+    return made | changed
 
 
-def test_every_experiment_has_a_row_with_the_same_colours(tmp_path):
-    swept(tmp_path, *PAIRS, name="s")
-    swept(tmp_path, {"frame": 0.3}, {"frame": 3.0}, name="t")
-    figure = replication.sensitivity(Results(tmp_path, {"sensitivity": ["s", "t"]}))
-    first, _, _, second, *_ = figure.axes
-    assert (first.get_title(), second.get_title()) == ("s", "t")
-    assert same_color(line(first, "frame").get_color(), line(second, "frame").get_color())
+def answered(folder, rows=None):
+    """What the notebook reads of a run's answer."""
+    rows = rows or [row("own", 100), row("own, longer", 1000, recorded=True), row("bump", 100, "bump")]
+    choice = {**row("own; eps: 0.5", 100), "choice": "eps", "option": "0.5", "base": "own", "decides": ["C20c"]}
+    numbers = {"sentences": ["It holds.", "Or not."], "protocols": rows, "choices": [choice]}
+    files.write_text(folder / layout.ANSWER, json.dumps(numbers))
+    return Results(folder, {"protocols": ["protocols_100"]})
+
+
+def test_margins_are_drawn_against_K_for_either_rule(tmp_path):
+    figure = replication.margins(answered(tmp_path))
+    full, bump = figure.axes
+    assert (full.get_title(), bump.get_title()) == ("all tables reset", "bump")
+    assert list(line(full, PARTS["C20a"].says).get_xdata()) == [100, 1000]
+    assert list(line(bump, PARTS["C20d"].says).get_ydata()) == [1.5]
+    assert labels(figure) == [part.says for part in PARTS.values()]
+
+
+def test_where_nobody_tunes_algorithm_1_alone_the_figure_says_so(tmp_path):
+    figure = replication.margins(answered(tmp_path, [row("equal", 100, baselines="tuned", tuned_for="gap")]))
+    assert texts(figure.axes[0]) == ["No protocol tunes Algorithm 1 alone."]
+
+
+def test_the_notebook_says_what_the_answer_has(tmp_path):
+    results = answered(tmp_path)
+    assert replication.answer(results).data == "1. It holds.\n2. Or not."
+    shown = replication.verdicts(results).data
+    assert shown["protocol"].tolist() == ["own", "own, longer (recorded)", "bump"]
+    assert shown.iloc[0].tolist()[2:] == ["3/4"] * 6 + ["80%", "1.50"]
+    options = replication.choices(results).data
+    assert options.iloc[0].tolist()[:4] == ["eps", "0.5", "own", "C20c"]
 
 
 SHOWN = [
@@ -676,8 +490,7 @@ def test_the_table_is_the_one_of_the_pipeline(tmp_path):
 
 
 def test_a_figure_is_kept_in_all_its_forms_and_drawn_the_same_again(tmp_path):
-    experiment(tmp_path, "one", {f"{FIRST}.tuned": learner()}, [case(env=GRID)])
-    results = Results(tmp_path, {"grid_world": ["one"]})
+    results = simulated(tmp_path)
     assert isinstance(results.figure("grid_world"), Image)
     kept = {form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in layout.FIGURE}
     results.figure("grid_world")

@@ -24,7 +24,7 @@ def configuration(**changed):
         {"algorithm": FIRST, "setting": "literal"},
         {"algorithm": FIRST, "setting": "literal", "variants": {"reset": "bump"}, "label": "bump"},
     ]
-    one = {"name": "one", "role": "grid_world", "environment": small, "episodes": [K], "seeds": 1, "first_seed": 7}
+    one = {"name": "one", "watch": True, "environment": small, "episodes": [K], "seeds": 1, "first_seed": 7}
     return {"experiments": [{**one, "learners": learners, **changed}]}
 
 
@@ -71,10 +71,10 @@ def test_learners_have_names_that_tell_them_apart_and_algorithm_1_is_shown_first
     texts = [one["text"] for one in data["learners"]]
     assert texts == [
         "The constrained optimum",
-        "uniform policy, printed",
-        "Algorithm 1: Non-stationary Triple-Q, the authors'",
-        "Algorithm 1: Non-stationary Triple-Q, printed",
-        "Algorithm 1: Non-stationary Triple-Q, printed (bump)",
+        "uniform policy, literal",
+        "Algorithm 1: Non-stationary Triple-Q, authors",
+        "Algorithm 1: Non-stationary Triple-Q, literal",
+        "Algorithm 1: Non-stationary Triple-Q, bump",
     ]
     assert data["first"] == f"{FIRST}.authors"
 
@@ -99,7 +99,7 @@ def test_what_the_page_loads_is_among_its_files(watched):
 
 
 def test_there_is_no_section_where_nothing_is_watched(tmp_path):
-    assert learning.context(plan.make(configuration(role=None)), tmp_path) is None
+    assert learning.context(plan.make(configuration(watch=False)), tmp_path) is None
 
 
 def text_of(section):

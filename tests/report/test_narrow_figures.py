@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 import test_claims_figures as proofs
 import test_claims_figures_theorems as theorems
@@ -17,40 +16,11 @@ import test_tuning_figures as searches
 from matplotlib.text import Text
 
 from nscmdp.report import forms
-from nscmdp.report.figures import replication
 from nscmdp.report.results import Results
 from nscmdp.study import catalogue, layout
 
 PHONE = 340  # pixels
 STEP = {"says": "a long inequality " * 5, "where": "Lemma 1", "claimed": 2.0, "measured": 1.0, "looseness": 0.3}
-
-
-def judged(folder):
-    """Cells of two readings; three more choices of the tuning than stand side by side."""
-    place = {"experiment": "one", "reading": "default", "budget": "default", "episodes": 100, "map": "6x6"}
-    marks = {"agree": 1, "without_learning": False, "kept_without_learning": True, "verdict": "does not hold"}
-    others = [
-        {**place, **marks, "part": "C20a", "kind": "search", "choice": f"search_{i}", "alternative": "a"}
-        for i in range(replication.ABREAST + 2)
-    ]
-    cells = [(name, 100, part, "holds") for name in ("one", "two") for part in ("C20a", "C20b")]
-    return studies.claims(folder, cells, [("one", 100, "mixed")], alternatives=others)
-
-
-def simulated(folder):
-    studies.experiment(folder, "one", studies.SIMULATED, [studies.case(env=studies.GRID)])
-    return Results(folder, {"grid_world": ["one"]})
-
-
-def found(folder):
-    (folder / "tables").mkdir()
-    asked = {"best_case": "b", "question": "own", "asks": "baselines at their own tuned constants"}
-    rows = [{**asked, "part": part, "algorithm": studies.FIRST, "agree": 1, "seeds": 2} for part in ("C20a", "C20b")]
-    rows.append({**asked, "part": "all of it", "found": True})
-    seeds = [{**asked, "part": part, "distance": at} for part in ("C20a", "C20b") for at in (-0.5, 0.5)]
-    pd.DataFrame(rows).to_csv(folder / layout.table("best_cases.csv"), index=False)
-    pd.DataFrame(seeds).to_csv(folder / layout.table("best_case_seeds.csv"), index=False)
-    return Results(folder, {"best_case": ["b"]})
 
 
 def grown(folder):
@@ -73,11 +43,10 @@ def group(name):
 
 
 DRAWABLE = {
-    "grid_world": simulated,
-    **dict.fromkeys(("claims", "thresholds", "alternatives"), judged),
-    "best_case": found,
-    "causes": lambda folder: studies.controls(folder, studies.crossing() | studies.beside()),
-    "sensitivity": lambda folder: studies.swept(folder, *studies.PAIRS, {"bonus": 3.0}),
+    "grid_world": studies.simulated,
+    "eta": studies.etas,
+    "frames": studies.lengths,
+    "margins": studies.answered,
     **dict.fromkeys(("efforts", "fronts"), searches.results),
     **dict.fromkeys(("growth", "arms"), grown),
     "assumed_budget": assumed,
@@ -130,25 +99,13 @@ def test_panels_stand_in_one_column_and_no_label_is_cut_or_small(tmp_path, name)
     assert smallest * PHONE / (72 * forms.WIDTH) >= 11
 
 
-@pytest.mark.parametrize("name", ["grid_world", "thresholds", "best_case", "growth", "environments", "linear"])
+@pytest.mark.parametrize("name", ["grid_world", "eta", "margins", "growth", "environments", "linear"])
 def test_every_panel_has_its_own_labels(tmp_path, name):
     for ax in panels(stacked(tmp_path, name)):
         if ax.axison:
             assert ax.get_xlabel()
-            assert ax.get_ylabel() or name == "best_case"
-            assert ax.get_title("left") or name in ("thresholds", "linear")
-
-
-def test_grids_of_verdicts_are_broken_into_blocks(tmp_path):
-    figure = stacked(tmp_path, "alternatives")
-    names = [[name.get_text() for name in ax.get_xticklabels()] for ax in panels(figure)]
-    assert [len(block) for block in names] == [6, 5]
-    assert names[0][0] == "main"
-    readings = stacked(tmp_path / "other", "claims")
-    assert len(panels(readings)) == 2
-    for ax in panels(readings):
-        assert [name.get_text() for name in ax.get_xticklabels()] == ["tuned"]
-        assert "performs well" in [name.get_text() for name in ax.get_yticklabels()]
+            assert ax.get_ylabel() or name == "margins"
+            assert ax.get_title("left") or name in ("linear", "eta", "frames")
 
 
 def test_keys_leave_the_panels(tmp_path):
@@ -182,14 +139,14 @@ def test_formulas_are_not_broken():
 
 
 def test_the_narrow_form_ends_with_its_block(tmp_path):
-    results = DRAWABLE["sensitivity"](tmp_path)
-    before, size = dict(mpl.rcParams), draw(results, "sensitivity").get_size_inches()
+    results = DRAWABLE["assumed_budget"](tmp_path)
+    before, size = dict(mpl.rcParams), draw(results, "assumed_budget").get_size_inches()
     with forms.narrow():
         assert forms.is_narrow()
         assert mpl.rcParams["font.size"] == forms.SMALLEST
     assert not forms.is_narrow()
     assert dict(mpl.rcParams) == before
-    np.testing.assert_array_equal(forms.finish(draw(results, "sensitivity")).get_size_inches(), size)
+    np.testing.assert_array_equal(forms.finish(draw(results, "assumed_budget")).get_size_inches(), size)
 
 
 def test_all_forms_are_kept_on_a_white_ground(tmp_path):

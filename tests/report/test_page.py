@@ -8,22 +8,23 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import test_figures as studies
 from markupsafe import Markup
-from test_figures import FIRST, GRID, SECOND, case, experiment, learner
+from test_figures import FIRST, GRID, SECOND, STUDY, case, experiment, learner
 
 from nscmdp import budget, environments
 from nscmdp.analysis import tables
-from nscmdp.analysis.claims import ledger
 from nscmdp.report.page import curves, render, verdicts
 from nscmdp.study import layout
+from nscmdp.study.protocols import study_of
 from shipped import ROOT
 
 HOSTILE = "\"><script>alert(1)</script>'onclick='x"
 ASSUMED = {"assumed_budget": 1.0, "assumed_for": "all"}
 SIMULATED = {
-    f"{FIRST}.literal": learner(setting="literal", value=0.2, **ASSUMED),
-    f"{FIRST}.tuned": learner(factors={"frame": 0.5}, **ASSUMED),
-    f"{SECOND}.tuned": learner(SECOND, value=1.2, cost=3.0, **ASSUMED),
+    f"{FIRST}.literal": learner(setting="literal", value=0.2, constants={}, **ASSUMED),
+    f"{FIRST}.tuned": learner(factors={"frame": 0.5}, constants={}, **ASSUMED),
+    f"{SECOND}.authors": learner(SECOND, "authors", value=1.2, cost=3.0, constants={}, **ASSUMED),
 }
 
 
@@ -33,9 +34,12 @@ def unpacked(packed, seeds):
 
 
 def plan_of(name, learners):
-    made = [SimpleNamespace(algorithm=one["algorithm"], setting=one["setting"]) for one in learners.values()]
+    made = [SimpleNamespace(name=called, algorithm=one["algorithm"]) for called, one in learners.items()]
     return SimpleNamespace(
-        simulations=[name], notebooks={}, experiment=lambda _: SimpleNamespace(all_learners=made, tuning="tuning")
+        simulations=[name],
+        notebooks={},
+        config=SimpleNamespace(protocols=study_of(STUDY)),
+        experiment=lambda _: SimpleNamespace(all_learners=made),
     )
 
 
@@ -43,9 +47,8 @@ def plan_of(name, learners):
 def simulated(tmp_path):
     """An experiment with two cases, and what the page makes of it."""
     experiment(tmp_path, "one", SIMULATED, [case(env=GRID), case(400, env=GRID)])
-    return SimpleNamespace(
-        folder=tmp_path, plan=plan_of("one", SIMULATED), data=curves.data(None, tmp_path, "one"), name="one"
-    )
+    plan = plan_of("one", SIMULATED)
+    return SimpleNamespace(folder=tmp_path, plan=plan, data=curves.data(plan, tmp_path, "one"), name="one")
 
 
 def test_packed_numbers_come_back_within_half_a_step():
@@ -87,32 +90,43 @@ def test_restarts_are_marked_where_the_learner_has_them(simulated):
     B = max(1.0, budget.variation(environments.make("grid_world", 400, **GRID["options"])).total)
     restarts = {one["name"]: one["restart"] for one in simulated.data[1]["learners"]}
     assert restarts[f"{FIRST}.tuned"] == int(0.5 * 400**0.6 / B ** (2 / 3))
-    assert restarts[f"{SECOND}.tuned"] is None
+    assert restarts[f"{SECOND}.authors"] is None
 
 
 def test_what_can_be_chosen_is_there_in_the_order_of_the_data(simulated):
     offered = curves.context(simulated.plan, simulated.folder)
     assert [one["reading"] for one in offered["cases"]] == ["K = 100", "K = 400"]
-    assert [*offered["constants"]] == ["literal", "tuned"]
+    assert offered["constants"] == {
+        "as-printed": "as printed",
+        "own-method-tuned": "own method tuned",
+        "released": "released",
+    }
     assert [*offered["learners"]] == [FIRST, SECOND]
     over = [row["over"] for row in offered["summaries"][0]["rows"]]
     assert over == [False, False, True] * 2
 
 
-def test_the_answer_follows_the_counts():
-    def lead(holds):
-        return verdicts._lead({"holds_in": holds, "judged": 3, "forgiving": {"holds_in": 1}})
-
-    assert lead(0).startswith("Not as a whole:")
-    assert lead(1).startswith("In part:")
-    assert lead(3).startswith("Yes:")
-    assert "holds in 1 of 3 combinations" in lead(1)
+def test_other_claims_are_counted_by_class():
+    said = verdicts._sentence(Counter({"holds": 2, "fails": 1}))
+    assert said == "The paper's 3 other claims that numbers can check: holds: 2, fails: 1."
 
 
-def test_other_claims_are_counted_by_verdict():
-    said = verdicts._sentence(Counter({"holds": 2, "mixed": 1}), 3)
-    assert said == "Of the paper's 3 other claims that numbers can check, 2 hold, 1 holds in part."
-    assert {*verdicts.SAID} == {*ledger.load(ROOT / "workflow/claims.yaml").verdicts}
+def test_what_the_page_says_of_protocols_is_what_the_answer_has(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    studies.answered(tmp_path, [studies.row("as printed", 100), studies.row("own method tuned", 100)])
+    answer = json.loads((tmp_path / layout.ANSWER).read_text()) | {"unstated": [{"name": "eps", "text": "Nothing."}]}
+    (tmp_path / layout.ANSWER).write_text(json.dumps(answer))
+    (tmp_path / layout.CLAIMS).write_text(json.dumps([]))
+    moved = {"name": "own method tuned", "part": "C20a", "threshold": "learnt", "agree": 3, "of": 4}
+    rows = pd.DataFrame([{**moved, "value": value} for value in (0.5, 0.8)])
+    tables.write_csv(tmp_path / layout.table("thresholds.csv"), rows)
+    shown = verdicts.context(plan_of("one", SIMULATED), tmp_path)
+    assert shown["sentences"] == ["It holds.", "Or not."]
+    assert [row["name"] for row in shown["protocols"]] == ["as printed", "own method tuned"]
+    assert shown["protocols"][0]["cells"] == ["3/4"] * 6 + ["80%", "1.50", "-", "-"]
+    (option,) = shown["choices"][0]["options"]
+    assert (option["option"], option["base"], option["decides"]) == ("0.5", "own", "c")
+    assert shown["thresholds"][0]["values"] == "3 at 0.5, 3 at 0.8"
 
 
 def rendered(folder, template, **context):

@@ -44,20 +44,20 @@ def test_every_table_says_what_it_holds(full, shown):
     assert {one["file"] for one in shown["tables"]} == {*full.judged()}
     assert {*catalogue.EXPERIMENT} == {*layout.TABLES}
     assert {*catalogue.WATCHED} == {*layout.LEARNING}
-    (one,) = [one for one in shown["experiments"] if one["name"] == "grid_world_6x6"]
-    assert {*one["files"]} == {*full.tables("grid_world_6x6"), *full.learning("grid_world_6x6")}
+    (one,) = [one for one in shown["experiments"] if one["name"] == "protocols_80000"]
+    assert {*one["files"]} == {*full.tables("protocols_80000"), *full.learning("protocols_80000")}
     assert full.learning("growth") == []
 
 
 def test_experiments_are_told_in_words(shown):
-    (one,) = [one for one in shown["experiments"] if one["name"] == "grid_world_6x6"]
-    assert one["environment"] == "grid_world, map 6x6, horizon 15, limit 2.0"
-    assert (one["episodes"], one["seeds"]) == ("320,000", "20 seeds, 1000-1019")
-    assert one["learners"][0] == "Algorithm 1: Non-stationary Triple-Q (literal, authors, tuned)"
+    (one,) = [one for one in shown["experiments"] if one["name"] == "protocols_80000"]
+    assert one["environment"] == "grid_world, map 18x18, horizon 25, limit 5.0"
+    assert (one["episodes"], one["seeds"]) == ("80,000", "4 seeds, 1000-1003")
+    assert one["learners"][0] == "Algorithm 1: Non-stationary Triple-Q (literal, 2 authors, 3 tuned)"
 
 
 def test_the_hash_of_a_learner_is_the_one_in_its_result_files(full, shown):
-    spec = full.run_spec("grid_world_6x6", "triple_q")
+    spec = full.run_spec("protocols_80000", "triple_q.authors")
     assert dict(shown["sources"])["Triple-Q (stationary)"] == spec["sources"]["triple_q"]
     assert shown["version"] == nscmdp.__version__
     assert re.fullmatch(r"[0-9a-f]{16}", sources.digest("nscmdp.simulate"))

@@ -10,7 +10,7 @@ from nscmdp.report.results import Results
 FIRST, SECOND = "nonstationary_triple_q", "triple_q"
 
 
-def results(folder, searches=2, recorded=True, feasible=True):
+def results(folder, searches=2, feasible=True):
     """Two algorithms, some searches of two efforts each; the second effort halves the loss and is feasible."""
     keys = [{"tuning": "t", "algorithm": name, "episodes": 100, "decides": True} for name in (FIRST, SECOND)]
     curves, scored, tuned, ends = [], [], [], []
@@ -21,18 +21,11 @@ def results(folder, searches=2, recorded=True, feasible=True):
                 row = {**key, "search": search, "tried": tried, "violation": 0.1 - 0.2 * step, **found}
                 curves.append({**row, "violation_bound": 0.2 - 0.3 * step})
                 scored.append(row)
-            main = " main least_gap" if search == 0 else ""
-            choice = {
-                **key,
-                "search": search,
-                "finalist": 0,
-                "choice": f"search_{search}_0{main}",
-                "chosen": search == 0,
-            }
+            main = " main" if search == 0 else ""
+            choice = {**key, "search": search, "choice": f"search_{search}{main}", "chosen": search == 0}
             measured = {"loss": 1.0 + search / 2, "violation": -0.1, "violation_bound": -0.05, "lam": 0.9}
-            noted = {"recorded_loss": 1.0 if recorded else None, "differs_from_record": recorded and search == 1}
             said = {"factors": json.dumps({"eta": 0.5}), "edges": "eta" if search == 0 else "", "feasible": feasible}
-            tuned.append({**choice, **measured, **noted, **said, "only_by_not_learning": False})
+            tuned.append({**choice, **measured, **said, "only_by_not_learning": False})
         ended = {"searches": searches, "tried": 32, "feasible_searches": searches, "gained": 0.5, "apart": 0.5}
         ends.append({**key, **ended, "done": False, "agree": False})
     (folder / "tables").mkdir()
@@ -77,11 +70,3 @@ def test_tables_say_what_was_gained_and_chosen(tmp_path):
 
 def test_a_choice_that_is_not_feasible_reads_none_found(tmp_path):
     assert set(tuning.choices(results(tmp_path, feasible=False)).data["feasible"]) == {"none found"}
-
-
-def test_what_differs_from_the_record_is_counted(tmp_path):
-    assert tuning.record(results(tmp_path)) == "4 recorded candidates were scored again; 2 differ from the record."
-
-
-def test_searches_that_are_part_of_the_run_have_no_record(tmp_path):
-    assert tuning.record(results(tmp_path, recorded=False)) == "The searches were part of this run."

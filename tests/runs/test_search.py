@@ -14,10 +14,11 @@ from nscmdp.study import plan
 
 RANGES = {"bonus": (1e-4, 0.1), "eta": (0.01, 100.0), "frame": (0.1, 30.0)}
 PLANTED = {"bonus": 0.004, "eta": 3.0, "frame": 12.0}
-SEEDS = {"search_seeds": list(range(8)), "selection_seeds": [100, 101, 102], "seeds": 2, "finalists": 2}
+SEEDS = {"search_seeds": list(range(8)), "selection_seeds": [100, 101, 102], "seeds": 2}
 EFFORT = {"population": 12, "generations": 24, **SEEDS}
-SMALL = {"population": 4, "generations": 6, "searches": 2, "seeds": 2, "pool": 4, "selection_seeds": 2, "finalists": 2}
+SMALL = {"population": 4, "generations": 6, "searches": 2, "seeds": 2, "pool": 4, "selection_seeds": 2}
 SPEC = {"search": 0, "effort": EFFORT}
+BY_GAP = scoring.Objective(constrained=True)
 
 
 class Planted:
@@ -40,10 +41,7 @@ class Planted:
         return measured | {"loss": loss - max(away[1], 0.0), "violation": float(away[1]) - 0.01 + noise}
 
     def ordered(self, rows):
-        return scoring.provisional(rows, 3, True)
-
-    def others(self, rows):
-        return []
+        return BY_GAP.provisional(rows, 3)
 
 
 def searched(folder, name, objective=None, number=0):
@@ -57,13 +55,13 @@ def searched(folder, name, objective=None, number=0):
 def test_a_planted_optimum_at_the_edge_of_what_is_feasible_is_found(tmp_path, number):
     rows = searched(tmp_path, "planted", number=number)
     selected = rows[rows["stage"] == "selection"]
-    best = scoring.ranked(scoring.summary(selected, True)).iloc[0]
+    best = scoring.ranked(BY_GAP.summary(selected)).iloc[0]
     space = search.Space(RANGES)
     apart = np.abs(space.point(json.loads(best["factors"])) - space.point(PLANTED))
     assert best["feasible"]
     assert apart.max() < 0.08
     drawn = rows[(rows["stage"] == "search") & (rows["generation"] == 0)]
-    first = scoring.ranked(scoring.summary(drawn, True)).iloc[0]
+    first = scoring.ranked(BY_GAP.summary(drawn)).iloc[0]
     assert best["loss"] < 0.5 * first["loss"]  # CMA-ES goes on from what the Sobol points found
 
 
@@ -146,7 +144,7 @@ def test_who_must_break_the_constraint_before_learning_to_keep_it_is_found_from_
         search.run({**SPEC, "search": number}, output, tmp_path / "progress", objective.space, objective, [None, *more])
         rows = files.read(output)[0].to_pandas()
         selected = rows[rows["stage"] == "selection"]
-        found[name] = scoring.ranked(scoring.summary(selected, True)).iloc[0]
+        found[name] = scoring.ranked(BY_GAP.summary(selected)).iloc[0]
     assert found["strict"]["feasible"]
     assert found["strict"]["lam"] > 0.9
 
@@ -231,6 +229,6 @@ def test_a_learner_whose_queue_is_frozen_cannot_be_tuned_into_keeping_the_limit(
     scorer.score = lambda factors, seed: plain({**factors, "eta": 1e9}, seed)
     search.run(spec, output, tmp_path / "progress", space, scorer)
     rows = files.read(output)[0].to_pandas()
-    table = scoring.summary(rows[rows["stage"] == "selection"], True)
+    table = BY_GAP.summary(rows[rows["stage"] == "selection"])
     assert not table["feasible"].any()
     assert (table["violation"] > 0).all()

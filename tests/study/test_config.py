@@ -221,8 +221,9 @@ def test_a_preset_replaces_the_experiments():
 
 def swept(**sweep):
     raw = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
-    (one,) = [one for one in raw["experiments"] if one["name"] == "sensitivity"]
-    return {**raw, "experiments": [{**one, "sweeps": [sweep]}]}
+    (one,) = [one for one in raw["experiments"] if one["name"] == "frames"]
+    one = {**one, "tuning": "tuning_6x6", "first_seed": 0}
+    return {**raw, "protocols": None, "experiments": [{**one, "sweeps": [sweep]}]}
 
 
 def test_a_sweep_is_all_combinations_or_one_key_at_a_time():

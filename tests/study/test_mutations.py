@@ -4,6 +4,7 @@ A mutation is known by its number: ``mutated(17)`` and ``runnable("growth", 17)`
 """
 
 import copy
+import json
 import math
 import random
 import shutil
@@ -20,6 +21,7 @@ from test_pipeline import copied, nscmdp, snakemake
 
 ROOT = Path(__file__).parents[2]
 TINY = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
+NOTED = plan.make(TINY).config.model_dump(mode="json", exclude_unset=True)
 MUTATIONS, RUNS_PER_ROLE, SECONDS = 400, 3, 10
 ROLES = [role for role in catalogue.ROLES if role != "suite"]  # whose experiments are made of a file of its own
 VALUES = [0, 1, -1, 2, 0.5, 10**6, 10**12, 10**400, 1e300, -1e-300, math.nan, math.inf]
@@ -168,7 +170,6 @@ def other_effort(rng, raw):
         "seeds": rng.choice([1, 2]),
         "pool": rng.choice([1, 2]),
         "selection_seeds": rng.choice([1, 2]),
-        "finalists": rng.choice([1, 2]),
     }
 
 
@@ -225,7 +226,7 @@ def small(role):
         tiny = {"name": "linear", "states": 12, "horizon": 2, "budget": 5.0}
         lsvi = {"algorithm": "lsvi_primal_dual", "setting": "scaled", "factors": {"frame": 1.0}}
         return {**menu, "name": role, "role": role, "environment": tiny, "episodes": [64, 128], "learners": [lsvi]}
-    (found,) = [one for one in TINY["experiments"] if one["role"] == ("grid_world" if role == "reading" else role)]
+    found = next(one for one in NOTED["experiments"] if one["role"] == role)
     fewer = {"episodes": [100], "evaluate_every": 2} if found.get("keep") != "windows" else {}
     return copy.deepcopy({**found, **fewer, "name": role, "role": role, "seeds": 2})
 
@@ -235,17 +236,14 @@ def runnable(role, number):
     rng = random.Random(f"{role} {number}")
     others = [small(other) for other in rng.sample(ROLES, rng.choice([0, 1])) if other != role]
     raw = {**copy.deepcopy(TINY), "suite": None, "shown": TINY["shown"][: rng.choice([0, 0, 1])]}
-    beside = [small("grid_world")] if role == "alternatives" else []  # whose cases they share
-    raw["experiments"] = [
-        small(role),
-        *beside,
-        *(other for other in others if other["role"] != "grid_world" or not beside),
-    ]
-    raw["tunings"][0] |= {"episodes": 60, "evaluate_every": 3}
+    raw["experiments"] = [small(role), *others]
+    raw["tunings"] = [{**one, "episodes": 60, "evaluate_every": 3} for one in raw["tunings"]]
+    if not {role, *(one["role"] for one in others)} & {"protocols", "choices"}:
+        raw["protocols"] = None
     for _ in range(rng.choice([1, 2, 3])):
         rng.choice(SENSIBLE)(rng, raw)
-    if not any("tuning" in one for one in raw["experiments"]):
-        raw["tunings"], raw["best_cases"] = [], []
+    if "tuned" not in json.dumps(raw["experiments"]):
+        raw["tunings"] = []
     return raw
 
 

@@ -25,16 +25,16 @@ def test_the_first_experiment_with_the_same_environments_serves_the_others():
     assert integrity.optima(made, "walk_1").name == layout.optima("walk_0")
 
 
-def test_checkpoints_that_differ_by_seed_are_not_shared():
-    thin = {"keep": "episodes", "evaluate_every": 4}
-    made = planned(thin, {**thin, "seeds": 3}, thin)
-    assert [made.optima_of(name) for name in made.experiments] == ["walk_0", "walk_1", "walk_0"]
+def test_checkpoints_that_differ_by_seed_are_shared_where_they_are_among_another_experiments():
+    thin = {"keep": "episodes", "evaluate_every": 4, "seeds": 3}
+    made = planned(thin, {**thin, "seeds": 4}, thin, {**thin, "seeds": 2})
+    assert [made.optima_of(name) for name in made.experiments] == ["walk_0", "walk_1", "walk_0", "walk_0"]
 
 
 def test_what_is_judged_needs_the_uniform_policy_beside_the_optimum():
     grid = {"name": "grid_world", "map": "6x6", "horizon": 15, "limit": 2.0}
     learner = {"algorithm": "nonstationary_triple_q", "setting": "authors"}
-    judged = {"environment": grid, "episodes": [400], "keep": "episodes", "role": "grid_world", "learners": [learner]}
+    judged = {"environment": grid, "episodes": [400], "keep": "episodes", "role": "eta", "learners": [learner]}
     plain = {key: value for key, value in judged.items() if key != "role"}
     made = planned(plain, judged, plain)
     assert [made.optima_of(name) for name in made.experiments] == ["walk_0", "walk_1", "walk_0"]
@@ -45,7 +45,7 @@ def test_behind_a_figure_stand_its_experiments_their_optima_and_their_tunings():
     algorithm = {"algorithm": "nonstationary_triple_q"}
     literal, tuned = {**algorithm, "setting": "literal"}, {**algorithm, "setting": "tuned"}
     shared = {"environment": grid, "episodes": [400], "keep": "episodes"}
-    shown = {**shared, "role": "grid_world", "learners": [literal]}
+    shown = {**shared, "role": "eta", "learners": [literal]}
     made = plan.make(
         {
             "effort": {"first_seed": 100, "first_selection_seed": 200},
@@ -60,7 +60,7 @@ def test_behind_a_figure_stand_its_experiments_their_optima_and_their_tunings():
             ],
         }
     )
-    assert made.behind("grid_world") == {"shown", "shown_tuned", "used"}
+    assert made.behind("eta") == {"shown", "shown_tuned", "used"}
     assert made.behind("growth") == set()
 
 

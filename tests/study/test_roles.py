@@ -14,7 +14,8 @@ from nscmdp.randomness import checkpoints
 from nscmdp.study import catalogue, config, plan, roles
 
 TINY = yaml.safe_load((Path(__file__).parents[2] / "workflow/presets/tiny.yaml").read_text())
-BY_ROLE = {one["role"]: one for one in TINY["experiments"]}
+NOTED = plan.make(TINY).config.model_dump(mode="json", exclude_unset=True)
+BY_ROLE = {one["role"]: one for one in NOTED["experiments"]}
 FIRST, SCALED = "nonstationary_triple_q", {"setting": "scaled", "factors": {"frame": 1.0}}
 SMALL = TINY["tunings"][0]["environment"]
 GROWS = [("a", 64), ("b", 128)]
@@ -43,26 +44,26 @@ def learner(label, **keys):
 
 LACKING = {
     "the claim is about the grid world": (
-        alone("grid_world", environment={"name": "menu"}),
+        alone("protocols", environment={"name": "menu"}, watch=False),
         ["experiments[0].environment", "grid_world"],
     ),
     "verdicts need the uniform policy's value": (
-        alone("grid_world", keep="windows", evaluate_every=1),
+        alone("protocols", keep="windows", evaluate_every=1),
         ["experiments[0].keep", "windows", "episode"],
     ),
-    "the claim is about Algorithm 1": (
-        alone("grid_world", sweeps=[]),
-        ["experiments[0].learners", "restart_q_ucb.tuned", FIRST],
+    "its experiments are made of protocols": (
+        {**alone("protocols"), "protocols": None},
+        ["experiments[0].role", "protocols"],
     ),
-    "verdicts tell learners apart by algorithm and setting": (
-        alone("grid_world", learners=[learner("one"), learner("two")], sweeps=[]),
-        ["experiments[0].learners", "one for each algorithm and setting"],
+    "learners differ in one constant": (
+        alone("eta", sweeps=[], learners=[learner("one")]),
+        ["experiments[0].learners", "constants.eta"],
     ),
     "verdicts look at every tenth": (
-        alone("grid_world", evaluate_every=100),
+        alone("protocols", evaluate_every=100),
         ["experiments[0].evaluate_every", "tenth"],
     ),
-    "readings are judged likewise": (alone("grid_world", role="reading", evaluate_every=100), ["reading", "tenth"]),
+    "options are judged likewise": (alone("choices", evaluate_every=100), ["choices", "tenth"]),
     "readings of growth are instances": (
         alone("growth", environment=SMALL, readings=[{"seed": 1}, {"seed": 1, "limit": 3.0}]),
         ["experiments[0].readings", "differ in seed alone"],
@@ -91,7 +92,7 @@ LACKING = {
         experiments(
             *({**TUNED_GROWTH, "name": name, "episodes": [K], "tuning": f"tuning_{name}"} for name, K in GROWS),
             tunings=[{**TINY["tunings"][0], "name": f"tuning_{name}"} for name, _ in GROWS],
-            best_cases=[],
+            protocols=None,
         ),
         ["experiments[1].tuning", "tuning_b", f"the same as for {FIRST}.tuned in experiments[0]"],
     ),
@@ -129,16 +130,6 @@ LACKING = {
         alone("assumed_budget", sweeps=[], learners=[learner("one"), learner("two", variants={"reset": "bump"})]),
         ["experiments[0].learners", "alone"],
     ),
-    "controls are in one case": (alone("controls", budgets=[{"legs": 1}, {"legs": 2}]), ["experiments[0].budgets"]),
-    "sensitivity is in one case": (alone("sensitivity", readings=[{}, {"limit": 3.0}]), ["experiments[0].readings"]),
-    "multiples are of tuned factors": (
-        alone("sensitivity", sweeps=[], learners=[learner("scaled")]),
-        ["experiments[0].learners", "tuned"],
-    ),
-    "multiples are of one algorithm's": (
-        alone("sensitivity", learners=[{"algorithm": "triple_q", "setting": "tuned"}]),
-        ["experiments[0].learners", "one algorithm"],
-    ),
     "summaries look at the last fifth": (
         alone("switches", keep="episodes", evaluate_every=128),
         ["experiments[0].evaluate_every", "last fifth of 128"],
@@ -172,8 +163,8 @@ ENOUGH = {
     "an environment with its defaults written out": beside(
         "growth", sweeps=[], learners=[learner("a")], environment={"name": "menu", "legs": 1, "seed": 0}
     ),
-    "controls in several experiments": beside("controls"),
-    "a reading by itself": alone("grid_world", role="reading", readings=[{}, {"limit": 3.0}]),
+    "one constant in several experiments": beside("eta"),
+    "other readings": alone("choices", readings=[{}, {"limit": 3.0}]),
     "seeds in a list": alone("switches", seeds=[5, 3, 11]),
     "more windows than episodes": alone("switches", windows=1000),
     "one episode": alone(
@@ -201,7 +192,7 @@ def test_readings_whose_names_would_be_the_same_are_refused(tmp_path):
         shutil.copy(grid_world.MAPS / "6x6.txt", tmp_path / name)
     readings = [{"map": str(tmp_path / name)} for name in ("a b.txt", "a_b.txt")]
     with pytest.raises(config.Unacceptable, match=r"experiments\[0\]\.readings"):
-        plan.make(alone("grid_world", readings=readings)).check()
+        plan.make(alone("eta", readings=readings)).check()
 
 
 @pytest.mark.parametrize("every", [1, 2, 3, 7, 10, 24, 25, 99, 100, 101])

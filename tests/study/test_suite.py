@@ -65,7 +65,7 @@ def test_an_environment_becomes_an_experiment_with_its_instances_and_a_tuning_on
     named = {one.algorithm for one in aligned.all_learners}
     assert named == {*SUITE.learners, *SUITE.references}
     choices = [one.choice for one in aligned.all_learners if one.algorithm == "triple_q"]
-    assert choices == ["main", *(f"search_{number}_0" for number in range(SUITE.effort.searches))]
+    assert choices == ["main", *(f"search_{number}" for number in range(SUITE.effort.searches))]
 
 
 def test_a_part_of_the_suite_can_be_asked_for():

@@ -112,28 +112,18 @@ use rule tuned as suite with:
         "Comparing all learners on the suite"
 
 
-use rule tuned as simulation with:
+use rule tuned as protocols with:
     input:
-        exact(*plan.simulations, *plan.roles.get("alternatives", [])),
-        at(
-            *(
-                name
-                for name in plan.judged()
-                if name
-                in map(
-                    layout.table, ("tuned.csv", "environments.csv", "best_cases.csv")
-                )
-            )
-        ),
+        exact(*plan.roles.get("protocols", []), *plan.roles.get("choices", [])),
         thresholds="workflow/claims.yaml",
     output:
-        tables_of("simulation"),
+        tables_of("protocols"),
     log:
-        at("logs/simulation.log"),
+        at("logs/protocols.log"),
     params:
-        **step("simulation", "analysis.claims.simulation"),
+        **step("protocols", "analysis.protocols", decisive=protocols_config),
     message:
-        "Judging the simulation's claim"
+        "Judging the simulation's claim, protocol by protocol"
 
 
 rule judge:
@@ -175,7 +165,7 @@ rule judge:
 use rule tuned as claims with:
     input:
         at(*map(layout.claims, plan.claim_groups)),
-        at(layout.SIMULATION) if plan.simulations else [],
+        at(layout.table("protocols.csv")) if plan.simulations else [],
         ledger="workflow/claims.yaml",
     output:
         tables_of("claims"),
@@ -189,14 +179,9 @@ use rule tuned as claims with:
 
 use rule tuned as answer with:
     input:
-        at(layout.SIMULATION, layout.CLAIMS),
-        at(
-            *(
-                name
-                for name in plan.judged()
-                if name in map(layout.table, (*layout.COMPARISON, *layout.BEST_CASES))
-            )
-        ),
+        at(layout.CLAIMS, *map(layout.table, layout.PROTOCOLS)),
+        at(*(name for name in plan.judged() if name in map(layout.table, layout.COMPARISON))),
+        exact(*plan.roles.get("eta", [])),
         ledger="workflow/deviations.yaml",
     output:
         tables_of("answer"),

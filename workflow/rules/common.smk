@@ -16,7 +16,7 @@ OPTIMA = layout.optima("{experiment}")
 TUNING = layout.tuning("{tuning}", "{algorithm}", "{episodes}")
 SEARCH = layout.search("{tuning}", "{algorithm}", "{episodes}", "{search}")
 KERNELS = layout.kernels("{algorithm}")
-FIRST = plan.behind("grid_world")  # the figure that a person waits for
+FIRST = plan.behind("protocols")  # the figure that a person waits for
 
 
 wildcard_constraints:
@@ -93,15 +93,6 @@ REQUESTS = {
     "search": lambda w, attempt: requests.search(
         plan, w.tuning, w.algorithm, int(w.episodes), attempt
     ),
-    "tune": lambda w, attempt: requests.tuning(
-        plan, w.tuning, w.algorithm, int(w.episodes), attempt
-    ),
-    "best_case": lambda w, attempt: requests.best_case(
-        plan, w.best_case, w.question, attempt
-    ),
-    "confirm": lambda w, attempt: requests.confirmation(
-        plan, w.best_case, w.question, attempt
-    ),
     "simulate": lambda w, attempt: requests.simulation(
         plan, w.experiment, w.unit, len(parse_seeds(w.seeds)), attempt
     ),
@@ -156,9 +147,10 @@ def optima_of_windows(wildcards):
 def experiment_config(wildcards):
     """What decides the tables of an experiment: others may change without touching them."""
     chosen = plan.experiment(wildcards.experiment)
-    names = {chosen.tuning, *plan.started_from(chosen.tuning)}
+    used = [*plan.tuned_in(wildcards.experiment, chosen.all_learners)]
+    names = {name for one in used for name in (one, *plan.started_from(one))}
     tunings = [one for one in plan.config.tunings if one.name in names]
-    alone = {"experiments": [chosen], "tunings": tunings, "best_cases": [], "shown": []}
+    alone = {"experiments": [chosen], "tunings": tunings, "shown": [], "protocols": None}
     return plan.config.model_copy(update=alone).model_dump_json(exclude_unset=True)
 
 
@@ -167,11 +159,9 @@ def tunings_config(wildcards):
     return json.dumps([plan.tuning_spec(*keys) for *keys, _ in plan.tuning_files()])
 
 
-def best_cases_config(wildcards):
-    """What decides the tables of all best cases; where their searches are recorded, the records do too."""
-    specs = [plan.confirmation_spec(*keys) for *keys, _ in plan.confirmation_files()]
-    names = plan.best_cases if plan.recorded else []
-    return json.dumps([specs, [plan.record(name) for name in names]])
+def protocols_config(wildcards):
+    """What decides the tables of all protocols."""
+    return plan.config.protocols.model_dump_json() if plan.config.protocols else ""
 
 
 def policies_config(wildcards):

@@ -1,7 +1,7 @@
 # Kernels are compiled before the jobs that call them, each algorithm's by itself: work starts with the first of them.
 NEEDED_FIRST = {
     one.algorithm
-    for name in plan.roles.get("grid_world", [])
+    for name in plan.simulations
     for one in plan.experiment(name).all_learners
 }
 

@@ -47,9 +47,7 @@ rule search:
 rule tune:
     """Chooses one algorithm's factors among what its searches kept, on the selection seeds."""
     input:
-        optima=at(layout.optima("{tuning}")),
         searches=lambda w: at(*plan.searched_by(w.tuning, w.algorithm, int(w.episodes))),
-        kernels=lambda w: kernels(w.algorithm),
     output:
         at(TUNING),
     log:
@@ -57,14 +55,16 @@ rule tune:
     priority: first
     conda:
         "../envs/nscmdp.yml"
+    localrule: True
     resources:
-        **asked("tune"),
+        mem_mb=1000,
+        runtime=10,
     params:
         specification=tuning_specification,
     message:
         "Tuning {wildcards.algorithm} on {wildcards.tuning}, K = {wildcards.episodes}"
     shell:
-        "nscmdp job tune {params.specification:q} --optima {input.optima:q} --output {output:q} --searches {input.searches:q} 2> {log:q}"
+        "nscmdp job tune {params.specification:q} --output {output:q} --searches {input.searches:q} 2> {log:q}"
 
 
 rule searched:
@@ -72,7 +72,6 @@ rule searched:
     input:
         at(*(name for *_, name in plan.search_files())),
         at(*(name for *_, name in plan.tuning_files())),
-        at(*(name for *_, name in plan.best_case_files())),
 
 
 rule simulate:

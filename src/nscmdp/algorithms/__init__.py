@@ -36,6 +36,7 @@ from nscmdp.learner import Factor, chosen
 from nscmdp.names import unknown
 from nscmdp.problem import Problem
 
+FRAMES = ("frame", "epoch")  # constants that are a number of episodes
 OWN = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
 NAMES: tuple[str, ...]  # these and the plug-ins'
 
@@ -79,11 +80,17 @@ def variants(name: str) -> type:
     return getattr(module(name), "Variants", NoVariants)
 
 
-def ranges(name: str, problem: Problem | None = None, frames: float = 1.0) -> dict[str, tuple[float, float]]:
+def ranges(
+    name: str, problem: Problem | None = None, frames: float = 1.0, variants: dict[str, Any] | None = None
+) -> dict[str, tuple[float, float]]:
     """Where tuning looks for each factor; where the algorithm has frames, at least ``frames`` end within a run."""
     declared = {key: (f.low, f.high) for key, f in factors(name).items() if f.low is not None and f.high is not None}
     own = getattr(module(name), "ranges", None)
-    return declared | (own(problem, frames) if own and problem else {})
+    if own is None or problem is None:
+        return declared
+    return declared | _called(
+        own, {"problem": problem, "frames": frames, "variants": _chosen_variants(name, variants or {})}
+    )
 
 
 def constrained(name: str) -> bool:
@@ -97,11 +104,14 @@ def make(
     setting: str = "literal",
     factors: dict[str, Any] | None = None,
     variants: dict[str, Any] | None = None,
+    constants: dict[str, float | str] | None = None,
 ) -> Any:
-    """The learner before its first episode."""
+    """The learner before its first episode; ``constants``: see :func:`constants`."""
     given = _given(algorithm, problem, setting, factors, variants)
     if hasattr(module(algorithm), setting):
-        given["constants"] = _called(getattr(module(algorithm), setting), given)
+        given["constants"] = _replaced(algorithm, setting, given, constants or {})
+    elif constants:
+        raise ValueError(f"{algorithm} has no constants to replace in the setting {setting!r}")
     return _called(module(algorithm).learner, given)
 
 
@@ -111,12 +121,35 @@ def constants(
     setting: str = "literal",
     factors: dict[str, Any] | None = None,
     variants: dict[str, Any] | None = None,
+    constants: dict[str, float | str] | None = None,
 ) -> Any:
-    """The ``Constants`` that a setting makes for a problem; the factors, where the learner takes these directly."""
+    """The ``Constants`` that a setting makes for a problem; the factors, where the learner takes these directly.
+
+    ``constants`` replaces some by numbers, in their own units, or by those of another setting: ``{"eta": "literal"}``.
+    """
     given = _given(name, problem, setting, factors, variants)
     if hasattr(module(name), setting):
-        return _called(getattr(module(name), setting), given)
+        return _replaced(name, setting, given, constants or {})
     return namedtuple("Constants", vars(given["factors"]))(**vars(given["factors"]))
+
+
+def scalars(constants: Any) -> dict[str, float]:
+    """The constants that are numbers, but for those that follow from K alone."""
+    numbers = {name: value for name, value in constants._asdict().items() if isinstance(value, int | float)}
+    return {name: float(value) for name, value in numbers.items() if name != "chi" and not isinstance(value, bool)}
+
+
+def _replaced(algorithm: str, setting: str, given: dict[str, Any], replaced: dict[str, float | str]) -> Any:
+    made = _called(getattr(module(algorithm), setting), given)
+    _known(replaced, list(scalars(made)), f"{algorithm} has no constant")
+    for name, value in replaced.items():
+        if isinstance(value, str):
+            if value not in settings(algorithm):
+                raise ValueError(unknown(value, settings(algorithm), f"{algorithm} has no setting {value!r}"))
+            value = getattr(_called(getattr(module(algorithm), value), given), name)
+        _from_0_on(name, float(value))
+        made = made._replace(**{name: given["problem"].frame(value) if name in FRAMES else float(value)})
+    return made
 
 
 def formulas(name: str, setting: str) -> dict[str, str]:

@@ -131,10 +131,11 @@ def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
     )
 
 
-def ranges(problem: Problem, frames: float) -> dict[str, tuple[float, float]]:
+def ranges(problem: Problem, frames: float, variants: Variants) -> dict[str, tuple[float, float]]:
     """Where tuning looks: the same frames, eta and eps as for Triple-Q, whatever B is."""
     on_B = problem.B ** (1 / 3)
     return {
+        **({"bump": (1e-3, 1.0)} if variants.reset == "bump" else {}),
         "epsilon": (0.03 / on_B, 30.0 / on_B),
         "eta": (0.01 / on_B, 300.0 / on_B),
         "frame": frame_range(problem, frames, problem.K**0.6 / problem.frame_B ** (2 / 3)),

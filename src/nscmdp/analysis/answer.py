@@ -1,4 +1,8 @@
-"""Does it replicate? The answer, made from the verdicts and tables of a run."""
+"""Does it replicate? The answer in five sentences and a table, made from the verdicts and tables of a run.
+
+Every sentence is chosen by its data: what the sentences say of a protocol, of a number of episodes or of the order
+of the learners is read from the rows of the protocols and from the runs at many values of eta.
+"""
 
 import json
 from pathlib import Path
@@ -6,61 +10,208 @@ from typing import Any
 
 import pandas as pd
 
-from nscmdp.analysis import deviations, tables
-from nscmdp.analysis.claims.findings import FALSE
-from nscmdp.analysis.claims.simulation.alternatives import KINDS
+from nscmdp.analysis import deviations, protocols, tables, thresholds
 from nscmdp.analysis.comparison import CONSTANTS
-from nscmdp.analysis.markdown import between, in_cell, table
+from nscmdp.analysis.markdown import between, table
+from nscmdp.analysis.protocols import FAILS, HOLDS, verdict
+from nscmdp.analysis.thresholds import Rules
 from nscmdp.runs import files
+from nscmdp.runs.parts import FIRST, PARTS, TRIPLE_Q
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
 
 BEGIN, END = "<!-- made by `make readme` from docs/answer.json -->\n", "<!-- end -->\n"
-EXPONENTS = {"nonstationary_triple_q": ("Algorithm 1", "4/5"), "double_restart_triple_q": ("Algorithm 2", "8/9")}
+ALGORITHMS = ("nonstationary_triple_q", "double_restart_triple_q")
 FACTORS = {**CONSTANTS, ("scaled", "once"): CONSTANTS["scaled", ""]}
-REACHED = ("map", "K", "constants", "reached", "cost", "limit", "")
-TALLIES = ("forgiving", "mean_of_trials", "forgiving_mean_of_trials")
 SLOPES = [f"{quantity}_slope_K{end}" for quantity in ("gap", "regret") for end in ("", "_low", "_high")]
+NUMBERS = ("share", "cost", "late_cost", "worst_tenth", "triple_q_late_cost", "restart_q_ucb_late_cost", "limit")
+WHOLES = [*protocols.WHOLE]
+ORDER = ("C20c", "C20d")  # Algorithm 1 within the limit, Triple-Q above it
 
 
-def gather(folder: Path, entries: list[deviations.Entry]) -> dict[str, Any]:
-    """The numbers behind the answer."""
-    judged = json.loads((folder / layout.SIMULATION).read_text(encoding="utf-8"))
-    growth = _growth(folder / layout.table("comparison.csv"))
-    counted = {key: judged[key] for key in ("holds_in", "mixed_in", "judged", "void", "unlearnt", *TALLIES)}
-    return {
-        "C20": {**counted, "void_readings": len(judged["void_readings"])},
-        "classes": [
-            {key: row[key] for key in ("map", "says", "class", "why", "moves_with")} for row in judged["classes"]
+def gather(plan: Plan, folder: Path) -> dict[str, Any]:
+    """The numbers behind the answer, and its sentences."""
+    assert plan.config.protocols is not None
+    rules, entries = thresholds.load(), deviations.load(deviations.LEDGER)
+    found, switched, _ = (tables.load(folder / layout.table(name)) for name in layout.PROTOCOLS)
+    swept = [protocols.swept(folder, name, "eta") for name in plan.roles.get("eta", [])]
+    numbers = {
+        "protocols": [_protocol(row) for row in found.to_dict("records")],
+        "choices": [
+            {key: row[key] for key in ("choice", "option", "base")}
+            | {"decides": _words(row["decides"]), **_protocol(row)}
+            for row in switched.to_dict("records")
         ],
+        "unstated": [
+            *{one.name: {"name": one.name, "text": one.text} for one in plan.config.protocols.choices}.values()
+        ],
+        "eta": ordering(pd.concat(swept, ignore_index=True), rules) if swept else [],
         "claims": _claims(folder / layout.CLAIMS),
-        "alternatives": judged["depends_counts"],
-        "best_cases": _best_cases(folder),
-        "first_reading": _first_reading(pd.DataFrame(judged["cells"])),
-        "growth": growth,
+        "growth": _growth(folder / layout.table("comparison.csv")),
         "ledger": {"places": len(entries), "switches": sum(bool(entry.switch) for entry in entries)},
+    }
+    return {"sentences": sentences(numbers, rules), **numbers}
+
+
+def _protocol(row: dict[str, Any]) -> dict[str, Any]:
+    given = ("name", "map", "K", "frame_end", "constants", "baselines", "reading")
+    counts = {name: {"agree": int(row[f"{name} agree"]), "of": int(row[f"{name} of"])} for name in (*PARTS, *WHOLES)}
+    numbers = {name: float(f"{row[name]:.4g}") for name in NUMBERS if not pd.isna(row.get(name))}
+    return {
+        **{key: row[key] for key in given},
+        **{key: [*map(int, _words(row[key]))] for key in ("seeds", "searched_on")},
+        "draws": [*map(int, _words(row["draws"]))],
+        "parts": {name: counts[name] for name in PARTS},
+        "whole": {name: counts[name] for name in WHOLES},
+        "margins": {
+            name: None if pd.isna(row[f"{name} margin"]) else float(f"{row[f'{name} margin']:.4g}") for name in PARTS
+        },
+        "numbers": numbers,
+        "tuned_for": "margin" if "margin" in _words(row["objective"]) else "gap" if _words(row["objective"]) else None,
+        "recorded": bool(row["recorded"]),
     }
 
 
-def _first_reading(cells: pd.DataFrame) -> list[dict[str, Any]]:
-    """How far Algorithm 1 gets where the sentences are read as the figure reads them."""
-    first = (cells["cost drift"] == "accumulates") & (cells["location"] == "reached") & (cells["switch"] == "none")
-    mine = cells[first & (cells["part"] == "C20a")]
-    columns = ["map", "episodes", "setting", "lam", "cost", "limit", "kept_without_learning"]
-    return json.loads(mine[columns].to_json(orient="records", double_precision=4))
+def _words(cell: Any) -> list[str]:
+    return [] if pd.isna(cell) else str(int(cell) if isinstance(cell, float) else cell).split()
 
 
-def _best_cases(folder: Path) -> list[dict[str, Any]]:
-    """Were constants found under which all of what is asked holds, on how many fresh seeds, after what effort?"""
-    best, regions = (folder / layout.table(name) for name in ("best_cases.csv", "best_case_regions.csv"))
-    if not best.is_file():
-        return []
-    table, drawn = tables.load(best), tables.load(regions).drop_duplicates("best_case").set_index("best_case")
-    wholes = table[table["found"].notna() & ~table["part"].eq("C20 forgiving")]
-    columns = ["best_case", "asks", "says", "found", "candidate", "margin", "agree", "seeds", "tried"]
-    found = json.loads(wholes[columns].to_json(orient="records", double_precision=4))
-    shares = drawn[["share", "share_low", "share_high"]].to_dict("index")
-    return [{**row, "found": str(row["found"]) == "True", **shares[row["best_case"]]} for row in found]
+def ordering(swept: pd.DataFrame, rules: Rules) -> list[dict[str, Any]]:
+    """At every eta that both learners have under the earlier code's rule, their costs at the end.
+
+    They are ordered where Algorithm 1 stays within the limit and Triple-Q breaks it.
+    """
+    found = []
+    bump = swept[swept["frame_end"] == "bump"]
+    for (K, eta), mine in bump.groupby(["K", "eta"]):
+        one, other = (mine[mine["algorithm"] == name] for name in (FIRST, TRIPLE_Q))
+        if len(one) and len(other):
+            broken = [verdict(rows["breaks"].iloc[0], rows["of"].iloc[0], rules.agreement) for rows in (one, other)]
+            costs = {"algorithm_1": one["late_cost"].iloc[0], "triple_q": other["late_cost"].iloc[0]}
+            costs = {name: float(f"{cost:.4g}") for name, cost in costs.items()}
+            found.append({"K": int(K), "eta": float(eta), **costs, "ordered": broken == [FAILS, HOLDS]})
+    return found
+
+
+def holds(row: dict[str, Any], rules: Rules, whole: str = "all forgiving") -> bool:
+    counted = row["whole"][whole]
+    return counted["of"] > 0 and verdict(counted["agree"], counted["of"], rules.agreement) == HOLDS
+
+
+def sentences(numbers: dict[str, Any], rules: Rules) -> list[str]:
+    """What is missing; as printed; from which K on; what the ordering follows; what that means for a reader."""
+    return [
+        _missing(numbers["unstated"]),
+        _as_printed([*numbers["protocols"], *numbers["choices"]], rules),
+        _from_which_K(tuned_by_an_author(numbers), rules),
+        _ordering(numbers, rules),
+        _for_a_reader(numbers, rules),
+    ]
+
+
+def _missing(unstated: list[dict[str, Any]]) -> str:
+    names = ", ".join(one["name"] for one in unstated)
+    return (
+        f"The paper's simulation cannot be reproduced from its text: the text leaves open {len(unstated)} choices "
+        f"({names}), and the source has no picture to compare with."
+    )
+
+
+def _as_printed(rows: list[dict[str, Any]], rules: Rules) -> str:
+    printed = sorted((row for row in rows if row["name"].startswith("as printed")), key=lambda row: row["K"])
+    usual = [row for row in printed if row["reading"] == "default" and row["constants"] == printed[0]["constants"]]
+    if not usual:
+        return "As printed, Algorithm 1 was not run."
+    best = max(row["numbers"]["share"] for row in usual)
+    reached = ", ".join(f"{row['numbers']['share']:.0%} at K = {row['K']:,}" for row in usual)
+    said = "learns nothing" if best < rules.unlearnt else "learns"
+    return f"As printed, Algorithm 1 {said}: from the uniform policy (0%) to the optimum (100%) it gets to {reached}."
+
+
+def tuned_by_an_author(numbers: dict[str, Any]) -> list[dict[str, Any]]:
+    """Algorithm 1 tuned for its own parts, baselines as released, the usual reading: at every K, by frame-end rule."""
+    rows = [*numbers["protocols"], *numbers["choices"]]
+    mine = [row for row in rows if row["tuned_for"] == "margin" and row["baselines"] == "released"]
+    mine = [row for row in mine if row["reading"] == "default" and row.get("choice") in (None, "K")]
+    return sorted(mine, key=lambda row: (row["frame_end"], row["K"]))
+
+
+def first_K(rows: list[dict[str, Any]], rules: Rules, whole: str = "all forgiving") -> int | None:
+    """The least K from which on the whole claim holds at every K that was tried."""
+    failed = [row["K"] for row in rows if not holds(row, rules, whole)]
+    later = [row["K"] for row in rows if row["K"] > max(failed, default=0)]
+    return min(later, default=None)
+
+
+RULES = {"full": "all tables reset at a frame's end", "bump": "the earlier code's rule at a frame's end"}
+
+
+def _from_which_K(rows: list[dict[str, Any]], rules: Rules) -> str:
+    said = []
+    for frame_end, words in RULES.items():
+        mine = [row for row in rows if row["frame_end"] == frame_end]
+        if not mine:
+            continue
+        tried = f"{min(row['K'] for row in mine):,} to {max(row['K'] for row in mine):,}"
+        forgiving, strict = first_K(mine, rules), first_K(mine, rules, "all")
+        if forgiving is None:
+            said.append(f"with {words} at no K that was tried ({tried})")
+        else:
+            dips = "" if strict == forgiving else f", without dips {f'from K = {strict:,} on' if strict else 'at none'}"
+            said.append(f"with {words} from K = {forgiving:,} on (dips allowed{dips}; tried: {tried})")
+    if not said:
+        return "No protocol tunes Algorithm 1 alone."
+    return f"Where Algorithm 1 is tuned and the baselines run as released, the whole claim holds {'; '.join(said)}."
+
+
+def equal_treatment(numbers: dict[str, Any]) -> list[dict[str, Any]]:
+    return [row for row in numbers["protocols"] if row["baselines"] in ("tuned", "same eta")]
+
+
+def _ordering(numbers: dict[str, Any], rules: Rules) -> str:
+    swept, equal = numbers["eta"], equal_treatment(numbers)
+    ordered = [row for row in swept if row["ordered"]]
+    tuned = [row for row in equal if row["baselines"] == "tuned"]
+    kept = [row for row in tuned if holds(row, rules)]
+    counted = ""
+    if swept:
+        counted = (
+            f"at equal eta Algorithm 1 stays within the limit where Triple-Q breaks it at {len(ordered)} of "
+            f"{len(swept)} values"
+        )
+    if tuned:
+        equally = f"with all learners tuned equally the whole claim holds at {len(kept)} of {len(tuned)} K"
+        counted = f"{counted}, and {equally}" if counted else equally
+    if not counted:
+        return "The learners were not compared at equal eta or equal tuning."
+    if ordered or kept:
+        return f"The order of the learners does not follow from eta alone: {counted}."
+    own = [row for row in numbers["protocols"] if row["baselines"] == "released"]
+    apart = sum(all(verdict(*row["parts"][part].values(), rules.agreement) == HOLDS for part in ORDER) for row in own)
+    if not apart:
+        return f"The paper's order of the learners appears under no protocol: {counted}."
+    return (
+        f"The paper's order of the learners (Algorithm 1 within the limit, Triple-Q above it) appears under {apart} of "
+        f"{len(own)} protocols with released baselines, follows their eta, and vanishes where they are treated alike: "
+        f"{counted}."
+    )
+
+
+def _for_a_reader(numbers: dict[str, Any], rules: Rules) -> str:
+    own = [row for row in numbers["protocols"] if row["baselines"] == "released"]
+    found = [row for row in own if holds(row, rules)]
+    equal = [row for row in equal_treatment(numbers) if holds(row, rules)]
+    if not found and not equal:
+        return "For a reader: the claim was found under no protocol; the simulation is no evidence for Algorithm 1."
+    if equal:
+        return (
+            "For a reader: the claim also holds where all learners are treated alike, and is evidence for Algorithm 1 "
+            "under the protocols that say so."
+        )
+    return (
+        "For a reader: the figure can be had, and shows what its constants were chosen for; it is no evidence that "
+        "Algorithm 1 keeps a limit that Triple-Q cannot keep."
+    )
 
 
 def _growth(file: Path) -> list[dict[str, Any]]:
@@ -68,149 +219,57 @@ def _growth(file: Path) -> list[dict[str, Any]]:
     if not file.is_file():
         return []
     columns = ["algorithm", "factors", *SLOPES, "violation_per_episode", "largest_K", "theorem_from_K", "instances"]
-    table = tables.load(file)
-    at = table.reindex(columns=["tuned_at"])["tuned_at"].fillna("once")
-    factors = [FACTORS.get(key) for key in zip(table["setting"], at, strict=True)]
-    found = table.assign(factors=factors).reindex(columns=columns).dropna(subset=["factors", "gap_slope_K"])
-    chosen = found[found["algorithm"].isin(EXPONENTS)]
+    found = tables.load(file)
+    at = found.reindex(columns=["tuned_at"])["tuned_at"].fillna("once")
+    factors = [FACTORS.get(key) for key in zip(found["setting"], at, strict=True)]
+    shown = found.assign(factors=factors).reindex(columns=columns).dropna(subset=["factors", "gap_slope_K"])
+    chosen = shown[shown["algorithm"].isin(ALGORITHMS)]
     return json.loads(chosen.to_json(orient="records", double_precision=4))
 
 
-def _claims(file: Path) -> list[dict[str, Any]]:
-    claims = json.loads(file.read_text(encoding="utf-8"))
-    told = ("id", "corrects", "where", "statement", "verdict", "class")
-    return [{**{key: claim[key] for key in told}, "why": claim["evidence"]["why"]} for claim in claims]
+def _claims(file: Path) -> dict[str, list[str]]:
+    """The claims of the paper by the class of their verdicts."""
+    classes: dict[str, list[str]] = {}
+    for claim in json.loads(file.read_text(encoding="utf-8")):
+        classes.setdefault(claim["class"], []).append(claim["id"])
+    return classes
 
 
 def markdown(numbers: dict[str, Any]) -> str:
-    """The answer: a sentence, and a table for every set of numbers."""
-    ledger, whole = numbers["ledger"], numbers["C20"]
+    """The answer: five sentences, the table of protocols, and what the other claims come to."""
     parts = [
-        _sentence(whole),
-        *_claim_tables(numbers["claims"]),
-        "What the verdicts on the simulation come to, over constants, readings, thresholds and alternatives of the "
-        "tuning:",
-        table(("map", "part of the claim", "class", "why", "changes with"), map(_class_cells, numbers["classes"])),
-        *_alternatives(numbers["alternatives"]),
-        *_best_case_tables(numbers["best_cases"]),
-        "How far Algorithm 1 gets by the end of the run, from the uniform policy (0%) to the optimum (100%):",
-        table(REACHED, map(_reading_cells, numbers["first_reading"])),
+        "\n".join(f"{number}. {sentence}" for number, sentence in enumerate(numbers["sentences"], start=1)),
+        "Runs that agree to each part of the claim, by protocol: Algorithm 1 performs well; learns quickly, strictly, "
+        "and with dips allowed; keeps the limit; Triple-Q breaks it; RestartQ-UCB breaks it. Algorithm 1's share of "
+        "the optimum and its cost (limit 5) are those of the last fifth.",
+        table(HEAD, map(cells, numbers["protocols"])),
+        "What each unstated choice decides, and all other claims of the paper: the page, and `docs/claims.md`.",
     ]
-    if numbers["growth"]:
-        head = ("algorithm", "factors", "gap grows as K to the", "regret", "bound", "violation per episode", "at K")
-        parts += [
-            "Growth (a negative violation: the constraint is kept on average). "
-            "An exponent at such K neither proves nor refutes an upper bound.",
-            table(head, map(_growth_cells, numbers["growth"])),
-        ]
-    parts.append(
-        f"The printed text had to be completed or corrected in {ledger['places']} places; {ledger['switches']} of the "
-        "choices can be switched, and what each changes is measured."
-    )
     return "\n\n".join(parts) + "\n"
 
 
-def _sentence(whole: dict[str, Any]) -> str:
-    return (
-        f"**The simulation's claim as a whole holds in {whole['holds_in']} of {whole['judged']}** combinations of "
-        f"constants and readings, in {whole['forgiving']['holds_in']} where the dip after a restart is forgiven, and "
-        f"on the mean of the first trials, which the paper plots, in {whole['mean_of_trials']['holds_in']} and "
-        f"{whole['forgiving_mean_of_trials']['holds_in']}. Not counted: {whole['unlearnt']} in which the printed "
-        f"constants learn nothing, and {whole['void'] + whole['void_readings']} in which the constraint does not bind."
-    )
+HEAD = ("protocol", "K", "well", "quickly", "dips", "limit", "Triple-Q", "RestartQ", "share", "cost")
 
 
-def _claim_tables(claims: list[dict[str, Any]]) -> list[str]:
-    """What all claims come to, and those that are false as printed; of the simulation alone there is more below."""
-    if len(claims) < 2:
-        return []
-    classes: dict[str, list[str]] = {}
-    for claim in claims:
-        classes.setdefault(claim["class"], []).append(f"{claim['id']} ({claim['verdict']})")
-    false = [claim for claim in claims if claim["verdict"] == FALSE]
-    corrected = {claim["corrects"]: claim for claim in claims if claim["corrects"]}
-    rows = [
-        (*(in_cell(claim[key]) for key in ("id", "where", "statement")), _corrected(corrected.get(claim["id"])))
-        for claim in false
-    ]
+def cells(row: dict[str, Any]) -> list[str]:
+    parts = [count(row["parts"][name]) for name in PARTS]
+    share, cost = row["numbers"].get("share"), row["numbers"].get("late_cost")
+    name = f"{row['name']}{' (recorded)' if row['recorded'] else ''}"
     return [
-        "Every claim of the paper that numbers can check (`docs/claims.md` says what each states and what decides it):",
-        table(("class", "claims"), [(f"**{name}**", ", ".join(ids)) for name, ids in classes.items()]),
-        "False as printed, each by a counterexample that is computed and stands beside it in `docs/claims.md`:",
-        table(("claim", "where", "says", "corrected"), rows),
+        name,
+        f"{row['K']:,}",
+        *parts,
+        "-" if share is None else f"{share:.0%}",
+        "-" if cost is None else f"{cost:.2f}",
     ]
 
 
-def _corrected(claim: dict[str, Any] | None) -> str:
-    return "-" if claim is None else f"{claim['id']}: {in_cell(claim['statement'])} **{claim['verdict']}**"
-
-
-def _alternatives(counts: dict[str, dict[str, int]]) -> list[str]:
-    rows = [(KINDS[kind], str(found["differ"]), str(found["of"])) for kind, found in counts.items() if found["of"]]
-    said = "How many verdicts with tuned constants change where the tuning is done otherwise:"
-    return [said, table(("another", "verdicts that differ", "of"), rows)] if rows else []
-
-
-def _best_case_tables(rows: list[dict[str, Any]]) -> list[str]:
-    if not rows:
-        return []
-    words = {True: "found", False: "none found"}
-    cells = [
-        (
-            *(row[key] for key in ("best_case", "asks", "says")),
-            f"**{words[row['found']]}**",
-            row["candidate"],
-            f"{row['margin']:.1f}",
-            f"{row['agree']} of {row['seeds']}",
-            str(row["tried"]),
-        )
-        for row in rows
-    ]
-    head = ("best case", "asked", "holds", "constants", "of the", "least margin", "fresh seeds that agree", "tried")
-    shares = {row["best_case"]: row for row in rows}.values()
-    said = "; ".join(
-        f"{row['best_case']} {row['share']:.1%} [{row['share_low']:.1%}, {row['share_high']:.1%}]" for row in shares
-    )
-    return [
-        "The best case for the paper: a search over all admissible constants for the widest margin (mean distance to "
-        "the threshold in standard deviations), confirmed on fresh seeds beside the tuned choice, the better of "
-        "which is shown. None found is not the same as false.",
-        table(head, cells),
-        f"Share of all admissible constants of Algorithm 1 at which its own parts hold: {said}.",
-    ]
-
-
-def _said(number: float | None, form: str) -> str:
-    return "-" if number is None else form.format(number)
-
-
-def _class_cells(row: dict[str, Any]) -> list[str]:
-    return [row["map"], row["says"], f"**{row['class']}**", row["why"], ", ".join(row["moves_with"]) or "-"]
-
-
-def _reading_cells(cell: dict[str, Any]) -> list[str]:
-    reached = "-" if cell["lam"] is None else f"{round(100 * cell['lam'])}%"
-    note = "feasible only by not learning" if cell["kept_without_learning"] else ""
-    where = [cell["map"], f"{cell['episodes']:,}", cell["setting"]]
-    return [*where, reached, f"{cell['cost']:.2f}", f"{cell['limit']:g}", note]
-
-
-def _growth_cells(row: dict[str, Any]) -> list[str]:
-    title, exponent = EXPONENTS[row["algorithm"]]
-    slopes = [_slope(row, quantity) for quantity in ("gap", "regret")]
-    violation = _said(row["violation_per_episode"], "{:.3f}")
-    return [title, row["factors"], *slopes, exponent, violation, _said(row["largest_K"], "{:,.0f}")]
-
-
-def _slope(row: dict[str, Any], quantity: str) -> str:
-    """With its interval; a regret that is not positive has none."""
-    slope, low, high = (_said(row[f"{quantity}_slope_K{end}"], "{:.2f}") for end in ("", "_low", "_high"))
-    return slope if slope == "-" else f"{slope} [{low}, {high}]"
+def count(counted: dict[str, int]) -> str:
+    return f"{counted['agree']}/{counted['of']}" if counted["of"] else "-"
 
 
 def write(plan: Plan, folder: Path) -> None:
-    numbers = gather(folder, deviations.load(deviations.LEDGER))
-    files.write_text(folder / layout.ANSWER, json.dumps(numbers, indent=1) + "\n")
+    files.write_text(folder / layout.ANSWER, json.dumps(gather(plan, folder), indent=1) + "\n")
 
 
 def in_readme(text: str, numbers: dict[str, Any]) -> str:

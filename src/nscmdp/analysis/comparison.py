@@ -20,7 +20,6 @@ MEASURED = ("gap", "regret")
 ENDS = ("", "_low", "_high")
 CONSTANTS = {
     ("tuned", "each"): "tuned at each K",
-    ("tuned", "each by regret"): "tuned at each K, by regret",
     ("tuned", "once"): "tuned once",
     ("scaled", ""): "defaults",
 }
@@ -107,7 +106,7 @@ class Study:
         problem = self.problem(self.budget(learner), episodes)
         setting = "scaled" if spec["setting"] == TUNED else spec["setting"]
         factors = spec["factors_at"][str(episodes)] if "factors_at" in spec else spec.get("factors")
-        made = algorithms.make(spec["algorithm"], problem, setting, factors=factors, variants=spec["variants"])
+        made = algorithms.make(spec["algorithm"], problem, setting, factors, spec["variants"], spec["constants"])
         return theory.regret_bound(problem, made)
 
     def bounds(self, learner: str) -> dict[str, Any]:
@@ -168,7 +167,7 @@ def rows(study: Study | None, linear: Study | None) -> pd.DataFrame:
 
 def plain(study: Study, algorithm: str) -> list[str]:
     """The learners of an algorithm that run with one of its settings as it is: tuned ones first, literal ones last."""
-    wanted = [f"{TUNED}_each", f"{TUNED}_each_by_regret", TUNED, *reversed(algorithms.settings(algorithm))]
+    wanted = [f"{TUNED}_each", TUNED, *reversed(algorithms.settings(algorithm))]
     return [name for name in (f"{algorithm}.{setting}" for setting in wanted) if name in study.learners]
 
 

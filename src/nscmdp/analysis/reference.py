@@ -2,8 +2,9 @@
 
 docs/reference.json has the numbers behind the answer, the verdict, value, interval and slack of every claim, and what
 the part of the suite in the default run comes to, each under the name of the place where it stands;
-docs/suite/reference.json has what the whole suite comes to. A run on the same numbers gives the same bits; the
-tolerance leaves room for other processors and libraries.
+docs/suite/reference.json has what the whole suite comes to. Numbers are compared, and words of closed lists (verdicts,
+what a protocol chooses, who is first), never sentences. A run on the same numbers gives the same bits; the tolerance
+leaves room for other processors and libraries.
 """
 
 import json
@@ -12,7 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nscmdp.analysis import tables
+from nscmdp.analysis.claims.findings import VERDICTS
 from nscmdp.runs import files
+from nscmdp.runs.parts import PARTS
 from nscmdp.study import layout
 
 FILE = Path("docs/reference.json")
@@ -21,6 +24,7 @@ SUITE = (
     ("suite_ranking.csv", "learner", ["rank", "gap", "low", "high"]),
     ("suite_hypotheses.csv", "id", ["difference", "low", "high", "p_holm", "verdict", "agree"]),
 )
+WORDS = {*VERDICTS, *PARTS, "full", "bump", "released", "tuned", "same eta", "margin", "gap"}
 CLAIM = ("verdict", "value", "low", "high", "slack")
 
 
@@ -39,7 +43,7 @@ def gather(folder: Path) -> dict[str, Any]:
     for name, prefix in ((layout.ANSWER, "answer"), (layout.CLAIMS, "claims")):
         if (folder / name).is_file():
             read = json.loads((folder / name).read_text(encoding="utf-8"))
-            found |= dict(_claims(read) if prefix == "claims" else flat(prefix, read))
+            found |= dict(_claims(read) if prefix == "claims" else _numbers(prefix, read))
     for name, key, measured in SUITE:
         if (folder / layout.table(name)).is_file():
             rows = tables.load(folder / layout.table(name)).set_index(key)[measured]
@@ -57,11 +61,17 @@ def _claims(claims: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
             yield f"claims/{claim['id']}/{key}", claim[key]
 
 
+def _numbers(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Of a tree: its numbers, and its words of closed lists."""
+    return ((name, one) for name, one in flat(prefix, value) if not isinstance(one, str) or one in WORDS)
+
+
 def flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Every number and text of a tree, by its path."""
+    """Every number and text of a tree, by its path; in a list of named objects by their names."""
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from flat(f"{prefix}/{key}", item)
+            named = item["name"] if isinstance(value, list) and isinstance(item, dict) and "name" in item else key
+            yield from flat(f"{prefix}/{named}", item)
     else:
         yield prefix, value
 

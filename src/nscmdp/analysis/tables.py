@@ -16,12 +16,12 @@ from nscmdp import metrics
 from nscmdp.analysis.statistics import mean_interval
 from nscmdp.drift import DriftingCMDP
 from nscmdp.runs import files, integrity, optima, simulations
+from nscmdp.runs.parts import LAST
 from nscmdp.runs.records import COMPARED
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
 
 BESIDE = ("uniform_value", "unconstrained_cost")  # where a simulation is judged
-LAST = 0.8  # "the end" of a run is its last fifth
 KEYS = ["experiment", "reading", "budget", "episodes", "learner", "algorithm", "setting"]
 
 
@@ -44,17 +44,19 @@ def _resolved(plan: Plan, experiment: str, folder: Path) -> dict[str, dict[str, 
     """The specifications of an experiment's learners; those of tuned ones hold the factors that were chosen."""
     chosen = simulations.chosen_factors([folder / file for file in plan.tuned_by(experiment)])
     study = plan.experiment(experiment)
-    once = plan.tuning(study.tuning).episodes if study.tuning else None
-    return {one.name: _with_factors(one, chosen, study.episodes, once) for one in study.all_learners}
+    tuned_in = plan.tuned_in(experiment, study.all_learners)
+    specs = {one.name: plan.learner_spec(experiment, one) for one in study.all_learners}
+    return {name: _with_factors(spec, chosen, study.episodes, tuned_in) for name, spec in specs.items()}
 
 
-def _with_factors(learner: Any, chosen: simulations.Chosen, episodes: list[int], once: int | None) -> dict[str, Any]:
+def _with_factors(
+    spec: dict[str, Any], chosen: simulations.Chosen, episodes: list[int], tuned_in: dict[str, Any]
+) -> dict[str, Any]:
     """Under "factors"; those of a learner that is tuned at each number of episodes under "factors_at"."""
-    spec = learner.specification
-    made = {K: simulations.with_chosen_factors(spec, chosen, K, once) for K in episodes}
+    made = {K: simulations.with_chosen_factors(spec, chosen, K, tuned_in) for K in episodes}
     if spec.get("tuned_at") == "each":
         return {**spec, "factors_at": {str(K): one["factors"] for K, one in made.items()}}
-    return {**spec, **made[episodes[0]], "setting": learner.setting}
+    return {**spec, **made[episodes[0]], "setting": spec["setting"]}
 
 
 def _runs(plan: Plan, experiment: str, folder: Path) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """What the searches found and what was chosen.
 
-tuned        one row per kept candidate: its scores on the selection seeds, and the choices that it is
+tuned        one row per search: what it kept, its scores on the selection seeds, and the choices that it is
 candidates   one row per candidate that was scored on the selection seeds
 efforts      one row per search and doubling of its effort: the best by the rule so far
 saturation   one row per algorithm and tuning: what the last doubling gained, and how far apart the searches end
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from nscmdp import algorithms
-from nscmdp.analysis.claims.simulation import rules
+from nscmdp.analysis import thresholds
 from nscmdp.analysis.tables import write_csv
 from nscmdp.runs import integrity, scoring, tuning
 from nscmdp.study import layout
@@ -26,10 +26,10 @@ GAINED, APART = 0.05, 0.1  # a search is done where doubling gains less, and sea
 
 def table(plan: Plan, folder: Path) -> pd.DataFrame:
     """``decides``: at the number of episodes whose choice is used where factors are chosen once."""
-    frames, learnt = [], rules.load().unlearnt
+    frames, learnt = [], thresholds.load().unlearnt
     found = integrity.read_all(folder, integrity.tunings(plan))
     for keys, rows in zip(_keys(plan), found, strict=True):
-        chosen = tuning.summary(rows.to_pandas(), plan.tuning_spec(*keys[:3]))
+        chosen = tuning.summary(rows.to_pandas())
         edges = {json.dumps(entry["factors"]): " ".join(entry["edges"]) for entry in _entries(plan, folder, *keys[:3])}
         unlearnt = chosen["feasible"] & (chosen["lam"] < learnt) & algorithms.constrained(keys[1])
         chosen = chosen.assign(edges=chosen["factors"].map(edges), only_by_not_learning=unlearnt)
@@ -96,8 +96,8 @@ def _entries(plan: Plan, folder: Path, name: str, algorithm: str, episodes: int)
     """Every candidate that was scored on the selection seeds: as recorded, or from the searches of this run."""
     if plan.recorded:
         return plan.record(name)[algorithm][str(episodes)]
-    files = {i: folder / file for i, file in enumerate(plan.searched_by(name, algorithm, episodes))}
-    return tuning.record(files, plan.tuning_spec(name, algorithm, episodes))
+    searches = [folder / file for file in plan.searched_by(name, algorithm, episodes)]
+    return tuning.entries(searches, plan.tuning_spec(name, algorithm, episodes))
 
 
 def _ordered(frames: list[pd.DataFrame]) -> pd.DataFrame:

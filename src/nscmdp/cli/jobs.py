@@ -9,13 +9,12 @@ from pathlib import Path
 # What needs a results folder alone: the module whose ``write(plan, folder)`` does it.
 STEPS = {
     "tuned": ("analysis.tuned", "tabulate all candidates of all tunings"),
-    "best_cases": ("analysis.best_cases", "tabulate the best cases for the paper"),
     "environments": ("analysis.description", "tabulate the environments that are to be shown"),
     "learning": ("analysis.learning", "follow the policies that were kept over the map"),
     "comparison": ("analysis.comparison", "make the comparison table"),
     "suite": ("analysis.suite", "compare all learners on the suite"),
     "timing": ("report.page.benchmarks", "gather from the logs how long episodes took"),
-    "simulation": ("analysis.claims.simulation", "judge the claim of the paper's simulation"),
+    "protocols": ("analysis.protocols", "judge the claim of the paper's simulation, protocol by protocol"),
     "claims": ("analysis.claims", "gather the verdicts on all claims"),
     "answer": ("analysis.answer", "gather the numbers behind the answer"),
     "deviations": ("analysis.deviations", "write the ledger of deviations with the effects of its switches"),
@@ -55,21 +54,13 @@ def parser() -> argparse.ArgumentParser:
 
     job("optimum", _optimum, "solve the optima of an environment")
 
-    search = job("search", _search, "search for an algorithm's factors")
+    sub = job("search", _search, "search for an algorithm's factors")
+    sub.add_argument("--optima", type=Path, required=True, help="of the environment")
+    sub.add_argument("--progress", type=Path, required=True, help="where a search that was cut short goes on from")
+    sub.add_argument("--start", type=Path, nargs="?", help="the tuning from whose choice the search begins")
+
     sub = job("tune", _tune, "choose an algorithm's factors among what its searches found")
-    sub.add_argument("--optima", type=Path, required=True, help="of the environment")
     sub.add_argument("--searches", type=Path, nargs="*", default=[], help="none: those that are recorded")
-
-    best_case = job("best_case", _best_case, "search for a best case for the paper, or draw the region where it lies")
-    for sub in (search, best_case):
-        sub.add_argument("--optima", type=Path, required=True, help="of the environment")
-        sub.add_argument("--progress", type=Path, required=True, help="where a search that was cut short goes on from")
-        sub.add_argument("--start", type=Path, nargs="?", help="the tuning from whose choice the search begins")
-
-    sub = job("confirm", _confirm, "score on fresh seeds what the search for a best case found")
-    sub.add_argument("--optima", type=Path, required=True, help="of the environment")
-    sub.add_argument("--searches", type=Path, nargs="*", default=[], help="none: what is recorded")
-    sub.add_argument("--tuned", type=Path, nargs="*", default=[], help="the tunings that chose the baselines' factors")
 
     sub = command("record", _record, "record in the repository what the searches of a run found")
     sub.add_argument("results", type=Path)
@@ -149,7 +140,7 @@ def _optimum(chosen: argparse.Namespace) -> None:
 def _tune(chosen: argparse.Namespace) -> None:
     from nscmdp.runs import tuning
 
-    tuning.tune(chosen.specification, chosen.optima, chosen.output, chosen.searches)
+    tuning.tune(chosen.specification, chosen.output, chosen.searches)
 
 
 def _search(chosen: argparse.Namespace) -> None:
@@ -158,25 +149,11 @@ def _search(chosen: argparse.Namespace) -> None:
     search.for_tuning(chosen.specification, chosen.optima, chosen.output, chosen.progress, chosen.start)
 
 
-def _best_case(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import best_case
-
-    best_case.search(chosen.specification, chosen.optima, chosen.output, chosen.progress, chosen.start)
-
-
-def _confirm(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import best_case
-
-    best_case.confirm(chosen.specification, chosen.optima, chosen.output, chosen.searches, chosen.tuned)
-
-
 def _record(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import best_cases
     from nscmdp.runs import integrity, records_of_searches
 
     plan = integrity.noted_plan(chosen.results)
     records_of_searches.write(plan, chosen.results, chosen.output)
-    best_cases.record(plan, chosen.results, chosen.output)
 
 
 def _simulate(chosen: argparse.Namespace) -> None:

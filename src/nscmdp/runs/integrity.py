@@ -67,18 +67,9 @@ def tunings(plan: Plan) -> list[Planned]:
     ]
 
 
-def best_cases(plan: Plan) -> list[Planned]:
-    """The searches for them."""
-    return [Planned(file, plan.best_case_spec(name, question)) for name, question, file in plan.best_case_files()]
-
-
-def confirmations(plan: Plan) -> list[Planned]:
-    return [Planned(file, plan.confirmation_spec(name, question)) for name, question, file in plan.confirmation_files()]
-
-
 def planned(plan: Plan) -> list[Planned]:
     environments = [_solved(plan, name) for name in plan.solved]
-    tuned = [*searches(plan), *tunings(plan), *best_cases(plan), *confirmations(plan)]
+    tuned = [*searches(plan), *tunings(plan)]
     watched = [file for name in plan.watched for file in policies(plan, name)]
     return [*environments, *tuned, *(file for name in plan.experiments for file in runs(plan, name)), *watched]
 

@@ -30,7 +30,7 @@ def store(spec: dict[str, Any], output: Path, tuned: Sequence[Path] = ()) -> Non
     rows: list[dict[str, Any]] = []
     for name, planned in spec["learners"].items():
         began = time.monotonic()
-        learner = simulations.with_chosen_factors(planned, chosen, env.episodes, spec.get("tuned_once"))
+        learner = simulations.with_chosen_factors(planned, chosen, env.episodes, spec["tuned_in"])
         found = played(env, learner, episodes, seed)
         if found is not None:
             keys = {"learner": name, "seed": seed}

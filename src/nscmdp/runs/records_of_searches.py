@@ -1,7 +1,7 @@
 """What the repository keeps of deep searches: one file for each tuning, with what they were made from.
 
 A record has every candidate that was scored on the selection seeds, so the curve of effort can be drawn from it; the
-default run scores again those that were kept and says where its values differ.
+default run takes those that were kept.
 """
 
 import json
@@ -30,6 +30,8 @@ def text(plan: Plan, results: Path, name: str) -> str:
         "frames": chosen.frames,
         "start": chosen.start,
         "strict": chosen.strict,
+        "objective": chosen.objective,
+        "variants": chosen.variants,
         "evaluate_every": chosen.evaluate_every,
         "sources": {
             algorithm: plan.search_spec(name, algorithm, chosen.episodes, 0)["sources"]
@@ -40,8 +42,8 @@ def text(plan: Plan, results: Path, name: str) -> str:
     found: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for tuned, algorithm, episodes, _ in plan.tuning_files():
         if tuned == name:
-            searches = {i: results / file for i, file in enumerate(plan.searched_by(name, algorithm, episodes))}
-            entries = tuning.record(searches, plan.tuning_spec(name, algorithm, episodes))
+            searches = [results / file for file in plan.searched_by(name, algorithm, episodes)]
+            entries = tuning.entries(searches, plan.tuning_spec(name, algorithm, episodes))
             found.setdefault(algorithm, {})[str(episodes)] = entries
     return one_line_each({"tuning": name, "made_from": made_from, "searches": found})
 

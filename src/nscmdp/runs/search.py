@@ -1,11 +1,13 @@
 """Searching for a learner's factors, generation by generation: resumable, and the same on any machine.
 
 The first generations are a low-discrepancy draw (Sobol, scrambled by the number of the search) over the algorithm's
-ranges, on a logarithmic scale; from the best of them CMA-ES goes on. It is told ranks alone:
+ranges, on a logarithmic scale; from the best of them CMA-ES goes on. It is told ranks alone, by the tuning's
+objective (:mod:`nscmdp.runs.scoring`):
 
-    feasible    mean violation + t s / sqrt(n) <= 0     s: the generation's median deviation between seeds,
-                                                        n: the number of selection seeds, t: Student's 95% point
-    first the feasible candidates by their loss, then the others by their violation
+    gap      feasible: mean violation + t s / sqrt(n) <= 0      s: the generation's median deviation between seeds,
+                                                                n: the number of selection seeds, t: Student's 95% point
+             first the feasible candidates by their loss, then the others by that bound
+    margin   the smallest of the margins mean / s of the parts
 
 Where who learns breaks the constraint first, such a ranking prefers not learning, and few points of the draw can do
 both. There, half of the generations begin at the longest frames and the strictest dual (:meth:`Space.strict`).
@@ -21,7 +23,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -44,25 +46,6 @@ COLUMNS = {
     "factors": pa.string(),
     "seed": pa.int64(),
 }
-
-
-class Objective(Protocol):
-    """What is searched for."""
-
-    @property
-    def measures(self) -> Sequence[str]: ...
-
-    def score(self, factors: dict[str, float], seed: int) -> dict[str, float]:
-        """The measures of one run."""
-
-    def ordered(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """One row per ``candidate`` of one generation with its ``factors``, the best first.
-
-        The columns "infeasible" and "key" order candidates of several generations.
-        """
-
-    def others(self, rows: pd.DataFrame) -> list[tuple[int, str]]:
-        """(candidate, factors) that enter the selection at the end for another reason."""
 
 
 class Space:
@@ -145,7 +128,9 @@ def evolve(
 class Search:
     """One search for one learner's factors; ``known``: rows of an earlier attempt at it."""
 
-    def __init__(self, effort: dict[str, Any], space: Space, objective: Objective, known: pd.DataFrame | None) -> None:
+    def __init__(
+        self, effort: dict[str, Any], space: Space, objective: scoring.Scorer, known: pd.DataFrame | None
+    ) -> None:
         self.effort, self.space, self.objective = effort, space, objective
         self.rows: list[dict[str, Any]] = []
         self.selected: set[str] = set()  # factors as text
@@ -209,7 +194,7 @@ def run(
     output: Path,
     progress: Path,
     space: Space,
-    objective: Objective,
+    objective: scoring.Scorer,
     starts: Sequence[Array | None] = (None,),
 ) -> None:
     """Search from every start, and write all that was tried. What ``progress`` has of an earlier attempt is kept."""
@@ -226,8 +211,6 @@ def run(
                 drawn = part.start is None and generation <= part.first + SPREAD
                 search.enter(generation, since, None if drawn else mean)
                 since = generation
-            if generation == effort["generations"]:
-                search.select(generation, objective.others(search.tried()))
             files.write(progress, search.table(), files.provenance(spec))
             number = len(search.tried()) // effort["seeds"]
             print(f"{number} candidates, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
@@ -236,7 +219,7 @@ def run(
 
 
 def for_tuning(spec: dict[str, Any], solved: Path, output: Path, progress: Path, start: Path | None = None) -> None:
-    """Search for the factors of a learner, by the rule; ``start``: the tuning from whose choice it begins."""
+    """Search for the factors of a learner, by its objective; ``start``: the tuning from whose choice it begins."""
     warnings.simplefilter("ignore", DoesNotFit)  # a frame longer than the run is one frame
     scorer = scoring.Scorer(spec, solved)
     space = space_of(spec)
@@ -246,7 +229,7 @@ def for_tuning(spec: dict[str, Any], solved: Path, output: Path, progress: Path,
 
 def space_of(spec: dict[str, Any]) -> Space:
     problem = Problem.of(optima.environment(spec["case"]))
-    return Space(algorithms.ranges(spec["algorithm"], problem, spec["frames"]))
+    return Space(algorithms.ranges(spec["algorithm"], problem, spec["frames"], spec["variants"]))
 
 
 def noted(progress: Path, spec: dict[str, Any]) -> pd.DataFrame | None:

@@ -11,19 +11,21 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from nscmdp import __version__, simulate
+from nscmdp import __version__, algorithms, simulate
 from nscmdp.drift import DriftingCMDP
 from nscmdp.metrics import Array
+from nscmdp.problem import Problem
 from nscmdp.randomness import parse_seeds
 from nscmdp.runs import files, optima
 from nscmdp.runs.records import SCHEMAS, record
 
-Chosen = dict[tuple[str, int], dict[str, dict[str, float]]]  # by algorithm and K: factors by the name of the choice
+Chosen = dict[tuple[str, str, int], dict[str, dict[str, float]]]  # by tuning, algorithm and K: factors by choice
 
 # What a log says of a run that came to its end.
 FINISHED = re.compile(r"(\S+) seed \d+: episode (\d+) of \2, ([\d.]+) s")
@@ -52,7 +54,7 @@ def simulate_batch(
     for case, made_from in spec["cases"].items():
         env = optima.environment(made_from)
         for name, planned in spec["learners"].items():
-            learner = with_chosen_factors(planned, chosen, made_from["episodes"], spec.get("tuned_once"))
+            learner = with_chosen_factors(planned, chosen, made_from["episodes"], spec["tuned_in"])
             key = run_key(spec, learner, case)
             for seed in seeds:
                 if (key, seed) in known:
@@ -73,27 +75,33 @@ def chosen_factors(tuned: Sequence[Path]) -> Chosen:
     return tuning.choices(tuned)
 
 
-def with_chosen_factors(learner: dict[str, Any], chosen: Chosen, episodes: int, once: int | None) -> dict[str, Any]:
+def with_chosen_factors(
+    learner: dict[str, Any], chosen: Chosen, episodes: int, tuned_in: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
     """A learner of the setting "tuned" as one of the setting "scaled"; any other as it is.
 
-    Factors are those chosen for these ``episodes``, or for the number ``once`` at which the tuning decides.
+    Factors are those chosen for these ``episodes``, or in the case of ``tuned_in`` in which its tuning decides. A
+    learner whose constants are kept has those that the factors make there, as numbers.
     """
     if learner["setting"] != "tuned":
         return learner
-    at = episodes if learner["tuned_at"] == "each" or once is None else once
-    named = chosen[learner["algorithm"], at]
-    # A search may have fewer finalists than are asked for: its last one then stands in.
-    known = learner["choice"] if learner["choice"] in named else _last_finalist(learner["choice"], named)
-    factors = {name: value * learner["times"].get(name, 1.0) for name, value in named[known].items()}
-    rest = {key: value for key, value in learner.items() if key not in ("times", "choice", "tuned_at")}
+    case, algorithm = tuned_in[learner["tuning"]], learner["algorithm"]
+    at = episodes if learner["tuned_at"] == "each" else case["episodes"]
+    factors = chosen[learner["tuning"], algorithm, at][learner["choice"]]
+    factors = {name: value * learner["times"].get(name, 1.0) for name, value in factors.items()}
+    rest = {key: value for key, value in learner.items() if key not in ("times", "choice", "tuned_at", "tuning")}
+    if learner["tuned_at"] == "kept":
+        made = kept_constants(*(json.dumps(part) for part in (case, algorithm, factors, learner["variants"])))
+        rest["constants"] = made | learner["constants"]
     return {**rest, "setting": "scaled", "factors": factors}
 
 
-def _last_finalist(choice: str, named: dict[str, dict[str, float]]) -> str:
-    same = sorted(name for name in named if name.rpartition("_")[0] == choice.rpartition("_")[0])
-    if not same:
-        raise ValueError(f"choice = {choice!r}: expected one of {', '.join(sorted(named))}")
-    return same[-1]
+@cache
+def kept_constants(case: str, algorithm: str, factors: str, variants: str) -> dict[str, float]:
+    """The constants that factors make in a case, as numbers."""
+    known = Problem.of(optima.environment(json.loads(case)))
+    made = algorithms.constants(json.loads(algorithm), known, "scaled", json.loads(factors), json.loads(variants))
+    return algorithms.scalars(made)
 
 
 def _simulate(

@@ -12,26 +12,23 @@ from nscmdp.study import layout
 CLAIMS = Path("workflow/claims.yaml")  # the paper's claims, and the thresholds of verdicts
 
 ROLES = {
-    "grid_world": "the paper's simulation: drawn in the grid-world figure, and the simulation's claim is judged on it",
-    "reading": "another reading of the paper's simulation: the claim is judged on it",
-    "alternatives": "other searches, finalists, rules and bounds of the tuning in the environment of a grid_world "
-    "experiment or a reading: which verdicts depend on them",
+    "protocols": "the paper's simulation, made of the key protocols: its claim is judged on it",
+    "choices": "options of what its text leaves open, made of the key protocols",
+    "eta": "Algorithm 1 and Triple-Q at many values of eta",
+    "frames": "Algorithm 1 at many lengths of a frame",
     "growth": "regret, violation and gap against K and B, for the comparison table",
     "assumed_budget": "what a wrongly assumed budget costs",
     "linear": "linear CMDPs: growth of Algorithms 3 and 4 and the appendix's approach",
-    "controls": "Algorithm 1 crossed with Triple-Q, choice by choice, and controls",
-    "sensitivity": "multiples of the factors that tuning chose",
     "switches": "what each switch of the ledger of deviations changes",
     "suite": "an environment of the suite, on which all learners are compared",
 }
-SIMULATIONS = ("grid_world", "reading")  # on these the simulation's claim is judged
-JUDGED = (*SIMULATIONS, "alternatives")  # and on these once more
-QUESTIONS = {  # of a best case for the paper: whose constants are searched
-    "own": "nonstationary_triple_q",  # baselines at their own tuned choices
-    "shared": "nonstationary_triple_q",  # baselines at the same constants
-    "triple_q": "triple_q",  # can it both learn and keep the limit?
-    "restart_q_ucb": "restart_q_ucb",
-}
+JUDGED = (
+    "protocols",
+    "choices",
+    "eta",
+    "frames",
+)  # beside their optima stand the uniform policy and the unconstrained optimum
+SWEPT = {"eta": "eta", "frames": "frame"}  # the constant that the learners of these roles differ in
 CLAIM_GROUPS = {  # files of checks, and the tables over all experiments that they read where these are there
     "learning_rates": (),
     "optimism": (),
@@ -50,13 +47,12 @@ SUBJECTS = {
     "linear": "linear CMDPs",
     "arithmetic": "memory, Table 1 and the remarks on it",
 }
-REGION = "region"  # how large is the part of Algorithm 1's constants that works?
 
 
 class Figure(NamedTuple):
     name: str
     caption: str
-    roles: tuple[str, ...]  # all are needed; "tuning", "best_case", "claims" and "shown" stand for lists of these
+    roles: tuple[str, ...]  # all are needed; "tuning", "claims" and "shown" stand for lists of these
 
 
 class Notebook(NamedTuple):
@@ -76,10 +72,9 @@ NOTEBOOKS = (
         (
             Figure(
                 "grid_world",
-                "One row for each choice of constants: the printed formulas (literal), those of the authors' code for "
-                "the predecessor (authors), and factors chosen with equal effort for every learner on other seeds "
-                "(tuned).",
-                ("grid_world",),
+                "The authors' map under four protocols: reward and cost per episode, mean and 95% interval over draws "
+                "and seeds. The source of the paper has no picture to compare with: this one is our own.",
+                ("protocols",),
             ),
         ),
     ),
@@ -87,36 +82,24 @@ NOTEBOOKS = (
         "replication",
         (
             Figure(
-                "claims",
-                "The simulation's claim in its parts, for every choice of constants and every reading: how many of "
-                "the seeds agree, and the verdict that follows.",
-                ("grid_world",),
+                "eta",
+                "Cost and share of the optimum over the last fifth against eta, for both learners under both frame-end "
+                "rules. Marked: the value of the released code, and the printed one.",
+                ("eta",),
             ),
             Figure(
-                "thresholds",
-                "In how many cells each part holds as one threshold moves, the others at their defaults (dashed).",
-                ("grid_world",),
+                "frames",
+                "When can a learner that forgets everything learn? Share of the optimum, and where the limit is kept, "
+                "against the length of a frame.",
+                ("frames",),
             ),
             Figure(
-                "alternatives",
-                "The verdicts with tuned constants under the main choice, other searches and finalists, other rules of "
-                "tuning and other bounds on frames.",
-                ("grid_world", "alternatives"),
+                "margins",
+                "From which K on: the margin of every part against K, constants tuned for it.",
+                ("protocols",),
             ),
-            Figure(
-                "best_case",
-                "The constants found to make the claim come true by the widest margin, on seeds that the search never "
-                "saw: how far each of them is from the threshold of every part.",
-                ("best_case",),
-            ),
-            Figure(
-                "causes",
-                "What separates Algorithm 1 from Triple-Q: every difference switched by itself.",
-                ("controls",),
-            ),
-            Figure("sensitivity", "How much each factor matters around the chosen ones.", ("sensitivity",)),
         ),
-        (layout.SIMULATION,),
+        (*map(layout.table, layout.PROTOCOLS), layout.ANSWER),
     ),
     Notebook(
         "tuning",
@@ -210,15 +193,10 @@ WATCHED = {  # and those of experiments that are watched on the map
 }
 TABLES = {  # by the rule that makes them: the tables and verdicts over all experiments
     "tuned": {
-        layout.table("tuned.csv"): "What tuning chose for every learner, with the finalists beside it.",
+        layout.table("tuned.csv"): "What tuning chose for every learner, and what each search kept.",
         layout.table("candidates.csv"): "Every candidate that was scored on the selection seeds.",
         layout.table("efforts.csv"): "The best candidate so far, as each search went on.",
         layout.table("saturation.csv"): "What the last doubling of the searches gained, and how far apart they ended.",
-    },
-    "best_cases": {
-        layout.table("best_cases.csv"): "The constants found to make the claim come true by the widest margin.",
-        layout.table("best_case_seeds.csv"): "The distance to the threshold of every part, on every fresh seed.",
-        layout.table("best_case_regions.csv"): "The share of all admissible constants that works.",
     },
     "comparison": {
         layout.table("comparison.csv"): "The paper's Table 1 with measurements beside it.",
@@ -238,16 +216,17 @@ TABLES = {  # by the rule that makes them: the tables and verdicts over all expe
         layout.table("suite_searches.csv"): "Runs on the suite with the constants that single searches found.",
     },
     "environments": {layout.table("environments.csv"): "Sizes, variation budgets and optima of the environments."},
-    "simulation": {
-        layout.SIMULATION: "Every verdict on the paper's simulation, with seeds and intervals.",
-        layout.VERDICTS: "The verdicts on the paper's simulation, one row each.",
+    "protocols": {
+        layout.table("protocols.csv"): "The protocols of the paper's simulation: how many runs agree to each part.",
+        layout.table("choices.csv"): "What each unstated choice decides, switched by itself.",
+        layout.table("thresholds.csv"): "How many runs agree to each part as one threshold moves.",
     },
     "judge": {layout.claims(group): f"What the checks on {subject} found." for group, subject in SUBJECTS.items()},
     "claims": {
         layout.CLAIMS: "Every claim of the paper with its verdict and evidence.",
         layout.CLAIMS_TEXT: "Every claim of the paper with its verdict, as text.",
     },
-    "answer": {layout.ANSWER: "The numbers behind the answer."},
+    "answer": {layout.ANSWER: "The answer, and the numbers behind it."},
     "deviations": {
         layout.table("deviations.csv"): "What each switch of the ledger of deviations changes.",
         layout.DEVIATIONS: "Where the printed text had to be completed or corrected.",

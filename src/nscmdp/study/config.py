@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from nscmdp import algorithms, environments, plugins
 from nscmdp.environments import BUDGET_OPTIONS
 from nscmdp.study import errors
-from nscmdp.study.catalogue import QUESTIONS, ROLES
+from nscmdp.study.catalogue import ROLES
 from nscmdp.study.errors import Unacceptable
 from nscmdp.study.models import (
     TUNED,
@@ -27,6 +27,7 @@ from nscmdp.study.models import (
     one_environment,
     one_learner,
 )
+from nscmdp.study.protocols import FIRST, Protocols, with_protocols
 from nscmdp.study.suite import Choice, with_suite
 
 STUDY = r"^[A-Za-z0-9_][A-Za-z0-9_,=-]*$"  # the name of a folder that lies beside tables: it must not look like one
@@ -78,9 +79,7 @@ class Experiment(Study):
     keep: Literal["episodes", "windows"] = Field(
         default="episodes", description="Beside the windows every evaluated episode, or the windows alone."
     )
-    watch: bool = Field(
-        default=False, description="Show on the map what is learnt, as is done for the role grid_world in any case."
-    )
+    watch: bool = Field(default=False, description="Show on the map what is learnt.")
 
     @field_validator("seeds")
     @classmethod
@@ -97,7 +96,7 @@ class Experiment(Study):
 
     @model_validator(mode="after")
     def _tuned_learners_name_their_tuning(self) -> "Experiment":
-        if self.tuning is None and any(learner.setting == TUNED for learner in self.all_learners):
+        if any(self.tuning_of(learner) is None for learner in self.all_learners if learner.setting == TUNED):
             raise errors.below("tuning", None, "a learner has the setting tuned, expected the name of a tuning")
         return self
 
@@ -135,6 +134,10 @@ class Experiment(Study):
     def all_learners(self) -> list[Any]:
         return [learner for unit in self.units.values() for learner in unit]
 
+    def tuning_of(self, learner: Any) -> str | None:
+        """Where a learner of the setting tuned has its factors from."""
+        return learner.tuning or self.tuning
+
     @property
     def seed_list(self) -> list[int]:
         first = self.first_seed
@@ -149,6 +152,12 @@ class Tuning(Study):
         default=[], description="Other numbers of episodes at which the choice is made too, to be compared."
     )
     algorithms: list[Algorithm] = Field(min_length=1, description="Whose factors are chosen.")
+    objective: Literal["gap", "margin"] = Field(
+        default="gap",
+        description="gap: feasible first, then the least Lagrangian gap; margin: the widest smallest margin of what "
+        "the paper's simulation says of Algorithm 1.",
+    )
+    variants: dict[str, Any] = Field(default={}, description="Departures from the printed listing.")
     frames: Frames = Field(
         default=10.0, description="At least so many frames end within a run; 1: frames may be as long as the run."
     )
@@ -169,10 +178,6 @@ class Tuning(Study):
     searches: Annotated[int, Field(ge=1, le=100)] | None = Field(
         default=None, description="Independent ones, in place of what is said for all."
     )
-    finalists: Annotated[int, Field(ge=1, le=10)] | None = Field(
-        default=None,
-        description="Kept of each search, in place of what is said for all; 1: those of other rules neither.",
-    )
 
     @model_validator(mode="after")
     def _chosen_once(self) -> "Tuning":
@@ -181,6 +186,8 @@ class Tuning(Study):
         for name in self.algorithms:
             if not algorithms.ranges(name):
                 raise errors.below("algorithms", self.algorithms, f"{name} has no factors to choose")
+        if self.objective == "margin" and self.algorithms != [FIRST]:
+            raise errors.below("algorithms", self.algorithms, f"the margin is about [{FIRST}] alone")
         return self
 
 
@@ -195,7 +202,6 @@ class Effort(Strict):
     first_seed: Seed = Field(default=10_000, description="Search seeds are this one and those after it.")
     selection_seeds: Number = Field(default=12, description="That candidates are chosen by.")
     first_selection_seed: Seed = Field(default=20_000, description="Selection seeds are this one and those after it.")
-    finalists: Annotated[int, Field(ge=1, le=10)] = Field(default=3, description="Kept of each search.")
 
     @property
     def search_list(self) -> list[int]:
@@ -219,28 +225,6 @@ class Effort(Strict):
             what = f"the search uses the seed {min(shared)} too"
             raise errors.below("first_selection_seed", self.first_selection_seed, what)
         return self
-
-
-class BestCase(Strict):
-    """Which constants make the paper's simulation come true by the widest margin, where a tuning's environment is."""
-
-    name: Annotated[str, NotRepeated] = Field(
-        pattern=STUDY, max_length=100, description="Of its folders and of its rows in tables."
-    )
-    tuning: str = Field(description="The tuning whose environment, ranges and effort it has, and whose choices.")
-    generations: Annotated[int, Field(ge=2, le=10_000)] = Field(
-        default=16, description="Of each search: half begin at the tuned choice, half at Sobol points."
-    )
-    points: Number = Field(default=1024, description="Sobol points by which the size of the region is estimated.")
-    evaluate_every: Annotated[int, Field(ge=0, le=10**9)] = Field(
-        default=0, description="One policy of so many episodes is evaluated; 0: as many as in the tuning."
-    )
-    seeds: Number = Field(default=100, description="Fresh ones, for the confirmation.")
-    first_seed: Seed = Field(default=40_000, description="The first of these.")
-
-    @property
-    def seed_list(self) -> list[int]:
-        return list(range(self.first_seed, self.first_seed + self.seeds))
 
 
 class Checks(Strict):
@@ -284,7 +268,9 @@ class Config(Strict):
         description="The folder where searches are recorded: what they kept is scored again. Without: they are run.",
     )
     tunings: list[Tuning] = Field(default=[], description="Where factors of the setting tuned are chosen.")
-    best_cases: list[BestCase] = Field(default=[], description="Where the best case for the paper is searched for.")
+    protocols: Protocols | None = Field(
+        default=None, description="The paper's simulation: its experiments join those that stand here."
+    )
     claims: Checks | None = Field(
         default=None, description="Check all claims of the paper; without, its simulation's alone."
     )
@@ -295,32 +281,24 @@ class Config(Strict):
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> "Config":
-        experiments, tunings, cases = ([one.name for one in named] for named in self._named)
+        experiments, tunings = ([one.name for one in named] for named in (self.experiments, self.tunings))
         _distinct("experiments", experiments)
         _distinct("experiments and tunings", [*experiments, *tunings])
-        _distinct("experiments, tunings and best_cases", [*experiments, *tunings, *cases])
         return self
-
-    @property
-    def _named(self) -> tuple[list[Any], ...]:
-        return self.experiments, self.tunings, self.best_cases
 
     @model_validator(mode="after")
     def _tunings_serve(self) -> "Config":
-        chosen = {tuning.name: tuning.algorithms for tuning in self.tunings}
+        known = {tuning.name: tuning for tuning in self.tunings}
         self._starts_lead_somewhere()
         for number, experiment in enumerate(self.experiments):
-            if experiment.tuning is None:
-                continue
             key = f"experiments[{number}]"
-            if experiment.tuning not in chosen:
-                raise errors.below(f"{key}.tuning", experiment.tuning, errors.unknown(experiment.tuning, chosen))
-            for learner in experiment.all_learners:
-                if learner.setting == TUNED and learner.algorithm not in chosen[experiment.tuning]:
-                    what = f"it chooses nothing for {learner.algorithm}"
-                    raise errors.below(f"{key}.tuning", experiment.tuning, what)
-                self._chosen_where_asked(key, experiment, learner)
-            shared = set(experiment.seed_list) & set(self.effort.seed_list)
+            tuned = [(one, str(experiment.tuning_of(one))) for one in experiment.all_learners if one.setting == TUNED]
+            for name in dict.fromkeys([*filter(None, [experiment.tuning]), *(name for _, name in tuned)]):
+                if name not in known:
+                    raise errors.below(f"{key}.tuning", name, errors.unknown(name, known))
+            for learner, name in tuned:
+                _chosen_where_asked(key, experiment, learner, known[name], self.effort)
+            shared = set(experiment.seed_list) & set(self.effort.seed_list) if tuned else set()
             if shared:
                 what = f"{experiment.name} reports the seed {min(shared)}, which tuning uses"
                 raise errors.below(f"{key}.seeds", experiment.seeds, what)
@@ -338,24 +316,6 @@ class Config(Strict):
                 raise errors.below(f"tunings[{number}].seeds", tuning.seeds, what)
         return self
 
-    @model_validator(mode="after")
-    def _best_cases_are_confirmed_on_fresh_seeds(self) -> "Config":
-        chosen = {tuning.name: tuning.algorithms for tuning in self.tunings}
-        used = {seed: f"{one.name} reports" for one in self.experiments for seed in one.seed_list}
-        used |= dict.fromkeys(self.effort.seed_list, "tuning uses")
-        for number, one in enumerate(self.best_cases):
-            key = f"best_cases[{number}]"
-            if one.tuning not in chosen:
-                raise errors.below(f"{key}.tuning", one.tuning, errors.unknown(one.tuning, chosen))
-            missing = sorted({*QUESTIONS.values()} - {*chosen[one.tuning]})
-            if missing:
-                raise errors.below(f"{key}.tuning", one.tuning, f"it chooses nothing for {missing[0]}")
-            shared = sorted({*one.seed_list} & used.keys())
-            if shared:
-                what = f"{one.name} has the seed {shared[0]}, which {used[shared[0]]}"
-                raise errors.below(f"{key}.first_seed", one.first_seed, what)
-        return self
-
     def _starts_lead_somewhere(self) -> None:
         """A tuning starts from one that stands before it and chooses for the same algorithms."""
         before: dict[str, list[str]] = {}
@@ -369,23 +329,18 @@ class Config(Strict):
                     raise errors.below(key, tuning.start, f"it chooses nothing for {missing[0]}")
             before[tuning.name] = tuning.algorithms
 
-    def _chosen_where_asked(self, key: str, experiment: Experiment, learner: Any) -> None:
-        """Factors tuned at each number of episodes need a tuning at each; a finalist needs its search."""
-        if learner.setting != TUNED:
-            return
-        (tuning,) = [one for one in self.tunings if one.name == experiment.tuning]
-        missing = sorted({*experiment.episodes} - {tuning.episodes, *tuning.checks})
-        if learner.tuned_at == "each" and missing:
-            what = f"{learner.name} is tuned at each number of episodes, and {missing[0]} is not among its checks"
-            raise errors.below(f"{key}.tuning", experiment.tuning, what)
-        kind, _, places = learner.choice.partition("_")
-        if kind == "search":
-            search, finalist = map(int, places.split("_"))
-            searches = tuning.searches or self.effort.searches
-            finalists = tuning.finalists or self.effort.finalists
-            if search >= searches or finalist >= finalists:
-                what = f"there are {searches} searches with {finalists} finalists each, from 0"
-                raise errors.below(f"{key}.learners", learner.choice, what)
+
+def _chosen_where_asked(key: str, experiment: Experiment, learner: Any, tuning: Tuning, effort: Effort) -> None:
+    """Factors are chosen for the algorithm, at each number of episodes where that is asked for, by so many searches."""
+    if learner.algorithm not in tuning.algorithms:
+        raise errors.below(f"{key}.tuning", tuning.name, f"it chooses nothing for {learner.algorithm}")
+    missing = sorted({*experiment.episodes} - {tuning.episodes, *tuning.checks})
+    if learner.tuned_at == "each" and missing:
+        what = f"{learner.name} is tuned at each number of episodes, and {missing[0]} is not among its checks"
+        raise errors.below(f"{key}.tuning", tuning.name, what)
+    searches = tuning.searches or effort.searches
+    if learner.choice != "main" and int(learner.choice.removeprefix("search_")) >= searches:
+        raise errors.below(f"{key}.learners", learner.choice, f"there are {searches} searches, from 0")
 
 
 def _distinct(key: str, names: list[Any], hint: str = "") -> None:
@@ -398,7 +353,7 @@ def parse(raw: Any, part: str = "Config") -> Any:
     """A whole configuration, or a part of one, with the plug-ins that it names."""
     _load_plugins(raw)
     if part == "Config":
-        raw = with_suite(raw)
+        raw = with_suite(with_protocols(raw))
     model = extended(plugins.names("algorithms"), plugins.names("environments"))[part]
     try:
         return model.model_validate_json(json.dumps(raw))

@@ -14,16 +14,14 @@ ASSETS = (  # of the page
 TABLES = ("curves.parquet", "exact.parquet", "traces.parquet", "summary.csv")  # of every experiment
 BENCHMARKS, TIMING = "benchmarks.html", "benchmarks/timing.csv"
 TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")
-BEST_CASES = ("best_cases.csv", "best_case_seeds.csv", "best_case_regions.csv")
+PROTOCOLS = ("protocols.csv", "choices.csv", "thresholds.csv")
 COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv", "violations.csv")
 SUITE = (
     *("suite_scores.csv", "suite_profile.csv", "suite_pairs.csv", "suite_paired.csv", "suite_hypotheses.csv"),
     *("suite_ranking.csv", "suite_stability.csv", "suite_runs.csv", "suite_searches.csv"),
 )
 LEARNING = ("learning.parquet", "learning.csv")  # of an experiment whose policies are kept
-SIMULATION = "claims/simulation.json"  # every verdict on the paper's simulation ...
-VERDICTS = "tables/verdicts.csv"  # ... one row each
-RUNS = ("environments", "simulations", "policies", "searches", "tuning", "best_cases")  # folders of what jobs compute
+RUNS = ("environments", "simulations", "policies", "searches", "tuning")  # folders of what jobs compute
 FIGURE = ("svg", "png", "narrow.svg")  # the forms of a figure; the narrow one is for small screens
 NOT_RESULTS = ("logs", "benchmarks", BENCHMARKS)  # they depend on clocks and machines
 
@@ -47,18 +45,8 @@ def search(name: object, algorithm: object, episodes: object, number: object) ->
     return f"searches/{name}/{algorithm}/K={episodes}/search={number}.parquet"
 
 
-def best_case(name: object, question: object) -> str:
-    """The search for a best case, or the draw of its region."""
-    return f"searches/{name}/{question}.parquet"
-
-
-def confirmation(name: object, question: object) -> str:
-    """Of what the search for a best case found, on fresh seeds."""
-    return f"best_cases/{name}/{question}.parquet"
-
-
 def record(name: object) -> str:
-    """Of the searches of a tuning or a best case, below the folder that the configuration names."""
+    """Of the searches of a tuning, below the folder that the configuration names."""
     return f"{name}.json"
 
 

@@ -30,8 +30,8 @@ from nscmdp.study import errors
 
 TUNED = "tuned"  # the setting "scaled" with the factors that a tuning chose
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
-OF_TUNED = {"choice", "tuned_at"}
-CHOICE = r"^(main|search_[0-9]+_[0-9]+|least_gap|regret|positive|tenths)$"
+OF_TUNED = {"choice", "tuned_at", "tuning"}
+CHOICE = r"^(main|search_[0-9]+)$"
 BELONGS = {"scaled": "factors", TUNED: "times"}
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.,=-]*$"
 REPEATED = re.compile(r"(.+)\1{19}$")  # a name that ends so, Snakemake takes for a rule that feeds itself
@@ -143,16 +143,22 @@ class LearnerBase(Strict):
         default="all", description="Where it assumes that: in all its constants, or in the length of its frames alone."
     )
 
+    constants: dict[str, Factor | str] = Field(
+        default={},
+        description="Constants in place of those of the setting: numbers in their own units, or the name of another "
+        "setting that they are taken from.",
+    )
     choice: str = Field(
         default="main",
         pattern=CHOICE,
-        description="For the setting tuned: the best by the rule over all searches; finalist J of search I, from 0; or "
-        "the best by another rule.",
+        description="For the setting tuned: the best of all searches, or of search I, from 0.",
     )
-    tuned_at: Literal["once", "each"] = Field(
+    tuned_at: Literal["once", "each", "kept"] = Field(
         default="once",
-        description="For the setting tuned: factors chosen at the tuning's own number of episodes, or at each K.",
+        description="For the setting tuned: factors chosen at the tuning's own number of episodes, or at each K; "
+        "kept: the constants, as numbers, that the factors make where the tuning is.",
     )
+    tuning: str | None = Field(default=None, description="For the setting tuned: in place of the experiment's.")
 
     @property
     def name(self) -> str:

@@ -14,12 +14,11 @@ from nscmdp import algorithms, environments, optimum
 from nscmdp.kernels import sources
 from nscmdp.problem import DoesNotFit, Problem
 from nscmdp.randomness import format_seeds
-from nscmdp.study import catalogue, errors, layout, requests, roles, suite
+from nscmdp.study import catalogue, errors, layout, protocols, requests, roles, suite
 from nscmdp.study.cases import Case
-from nscmdp.study.config import TUNED, BestCase, Experiment, Tuning, Unacceptable, parse
+from nscmdp.study.config import TUNED, Experiment, Tuning, Unacceptable, parse
 from nscmdp.study.searches import Searches, policy_digest, run_digest, used_plugins
 
-WATCHED = "grid_world"  # the role whose experiments are watched on the map
 STRETCHES = 16  # of a run: at the end of each its policy is kept
 
 
@@ -41,7 +40,7 @@ class Plan(Searches):
     @cached_property
     def algorithms(self) -> list[str]:
         """All whose kernels are needed."""
-        tuned = {algorithm for _, algorithm, _, _ in self.tuning_files()}
+        tuned = {algorithm for _, algorithm, *_ in self.search_files()}
         return sorted(tuned | {learner.algorithm for one in self.config.experiments for learner in one.all_learners})
 
     def called_by(self, specification: dict[str, Any]) -> list[str]:
@@ -51,28 +50,23 @@ class Plan(Searches):
     def behind(self, role: str) -> set[str]:
         """The experiments of a role, those whose optima they use, and the tunings that choose their factors."""
         names = self.roles.get(role, [])
-        tunings = {str(one.tuning) for one in map(self.experiment, names) if self._tuned_at(one, one.all_learners)}
+        tunings = {name for one in map(self.experiment, names) for name, _, _ in self._tuned_at(one, one.all_learners)}
         return {*names, *map(self.optima_of, names), *tunings}
 
     def seeds_of(self, name: str) -> list[int]:
-        """Of all its runs; where searches are recorded, those of selection or confirmation alone."""
-        chosen, effort = self.study(name), self.config.effort
-        if isinstance(chosen, Tuning):
-            return effort.selection_list if self.recorded else effort.seed_list
-        searched = effort.seed_list if isinstance(chosen, BestCase) and not self.recorded else []
-        return [*chosen.seed_list, *searched]
+        """Of all its runs."""
+        chosen = self.study(name)
+        return self.config.effort.seed_list if isinstance(chosen, Tuning) else chosen.seed_list
 
     @cached_property
     def roles(self) -> dict[str, list[str]]:
-        """The experiments of each role that some have; "tuning" has the tunings but the suite's, "best_case" its own.
+        """The experiments of each role that some have; "tuning" has the tunings but the suite's.
 
         The suite's tunings are many, and are not drawn.
         """
         found = {role: [one.name for one in self.config.experiments if one.role == role] for role in catalogue.ROLES}
-        drawn = [
-            name for name in self.tunings if name not in {self.experiment(one).tuning for one in found[suite.ROLE]}
-        ]
-        found |= {"tuning": drawn, "best_case": self.best_cases}
+        of_suite = {self.experiment(one).tuning for one in found[suite.ROLE]}
+        found["tuning"] = [name for name in self.tunings if name not in of_suite]
         return {role: names for role, names in found.items() if names}
 
     @property
@@ -93,8 +87,8 @@ class Plan(Searches):
 
     @property
     def simulations(self) -> list[str]:
-        """The experiments on which the simulation's claim is judged."""
-        return [one.name for one in self.config.experiments if one.role in catalogue.SIMULATIONS]
+        """The experiments on which the simulation's claim is judged, but for those of choices that are switched."""
+        return self.roles.get(protocols.ROLE, [])
 
     @property
     def shown(self) -> list[dict[str, Any]]:
@@ -130,8 +124,6 @@ class Plan(Searches):
         for role in roles:
             if role == "tuning" and self.tunings:
                 found += map(layout.table, layout.TUNED)
-            elif role == "best_case" and self.best_cases:
-                found += map(layout.table, layout.BEST_CASES)
             elif role == "shown":
                 found += [layout.table("environments.csv")]
             elif role == "claims":
@@ -147,7 +139,7 @@ class Plan(Searches):
 
         def serves(other: str) -> bool:
             theirs = self.optimum_spec(other)
-            alike = all(theirs[key] == mine[key] for key in ("evaluate_every", "seeds"))
+            alike = theirs["evaluate_every"] == mine["evaluate_every"] and {*mine["seeds"]} <= {*theirs["seeds"]}
             enough = theirs["references"] or not mine["references"]
             return alike and enough and mine["cases"].items() <= theirs["cases"].items()
 
@@ -155,8 +147,8 @@ class Plan(Searches):
 
     @property
     def solved(self) -> list[str]:
-        """The experiments, tunings and best cases that have a file of optima."""
-        return [*dict.fromkeys(map(self.optima_of, self.experiments)), *self.tunings, *self.best_cases]
+        """The experiments that have a file of optima, and the tunings whose searches are part of the run."""
+        return [*dict.fromkeys(map(self.optima_of, self.experiments)), *(() if self.recorded else self.tunings)]
 
     @cache  # noqa: B019
     def optimum_spec(self, name: str) -> dict[str, Any]:
@@ -167,7 +159,7 @@ class Plan(Searches):
             "cases": {case.name: case.spec for case in self.cases_of(name)},
             "evaluate_every": every,
             "seeds": self.seeds_of(name) if every > 1 else [],  # every episode is every seed's
-            "references": isinstance(chosen, Tuning | BestCase) or chosen.role in catalogue.JUDGED,
+            "references": isinstance(chosen, Tuning) or chosen.role in catalogue.JUDGED,
             "sources": sources.digest("nscmdp.optimum", "nscmdp.randomness", beside="nscmdp.runs.optima"),
             **used_plugins(case.environment for case in self.cases_of(name)),
         }
@@ -176,27 +168,38 @@ class Plan(Searches):
         """The files that hold factors of the learners of an experiment, or of one unit, below the results folder."""
         chosen = self.experiment(experiment)
         learners = chosen.all_learners if unit is None else chosen.units[unit]
-        return [layout.tuning(str(chosen.tuning), name, at) for name, at in self._tuned_at(chosen, learners)]
+        return [layout.tuning(*keys) for keys in self._tuned_at(chosen, learners)]
 
-    def _tuned_at(self, experiment: Experiment, learners: list[Any]) -> list[tuple[str, int]]:
-        """(algorithm, episodes) of all choices that some learners of an experiment are made with."""
+    def _tuned_at(self, experiment: Experiment, learners: list[Any]) -> list[tuple[str, str, int]]:
+        """(tuning, algorithm, episodes) of all choices that some learners of an experiment are made with."""
         found = set()
         for one in learners:
             if one.setting == TUNED:
-                once = [self.tuning(str(experiment.tuning)).episodes]
-                found |= {(one.algorithm, at) for at in (experiment.episodes if one.tuned_at == "each" else once)}
+                name = str(experiment.tuning_of(one))
+                once = [self.tuning(name).episodes]
+                found |= {(name, one.algorithm, at) for at in (experiment.episodes if one.tuned_at == "each" else once)}
         return sorted(found)
+
+    def learner_spec(self, experiment: str, learner: Any) -> dict[str, Any]:
+        """What decides a learner of an experiment; of a tuned one, with the tuning that it is tuned by."""
+        tuned = {"tuning": self.experiment(experiment).tuning_of(learner)} if learner.setting == TUNED else {}
+        return {**learner.specification, **tuned}
+
+    def tuned_in(self, experiment: str, learners: list[Any]) -> dict[str, dict[str, Any]]:
+        """By tuning of some learners: the case in which it decides."""
+        tuned = self._tuned_at(self.experiment(experiment), learners)
+        return {name: self.cases_of(name)[0].spec for name, _, _ in tuned}
 
     def run_spec(self, experiment: str, unit: str) -> dict[str, Any]:
         """What decides the runs of a unit: learners that one job simulates."""
         chosen = self.experiment(experiment)
         learners = chosen.units[unit]
         tuned = self._tuned_at(chosen, learners)
-        once = {"tuned_once": self.tuning(str(chosen.tuning)).episodes} if tuned else {}
-        return once | {
+        return {
             "cases": {case.name: case.spec for case in self.cases_of(experiment)},
-            "learners": {one.name: one.specification for one in learners},
-            "tuning": {f"{name} at {K}": self._tuning_digest(str(chosen.tuning), name, K) for name, K in tuned},
+            "learners": {one.name: self.learner_spec(experiment, one) for one in learners},
+            "tuned_in": self.tuned_in(experiment, learners),
+            "tuning": {f"{tuning} {name} at {K}": self._tuning_digest(tuning, name, K) for tuning, name, K in tuned},
             "evaluate_every": chosen.evaluate_every,
             "windows": chosen.windows,
             "keep": chosen.keep,
@@ -217,7 +220,7 @@ class Plan(Searches):
     @property
     def watched(self) -> list[str]:
         """The experiments whose policies are kept, to be watched on the map."""
-        return [one.name for one in self.config.experiments if one.role == WATCHED or one.watch]
+        return [one.name for one in self.config.experiments if one.watch]
 
     def watched_case(self, experiment: str) -> Case:
         """Of its first reading and budget the one with most episodes."""
@@ -239,7 +242,7 @@ class Plan(Searches):
     def policy_spec(self, experiment: str, unit: str) -> dict[str, Any]:
         """What decides the policies of a unit: one run of each learner, with the first seed that is reported."""
         runs, case = self.run_spec(experiment, unit), self.watched_case(experiment)
-        kept = {key: runs[key] for key in ("learners", "tuning", "tuned_once", "plugins") if key in runs}
+        kept = {key: runs[key] for key in ("learners", "tuning", "tuned_in", "plugins") if key in runs}
         return kept | {
             "case": case.spec,
             "seed": self.experiment(experiment).seed_list[0],
@@ -258,12 +261,11 @@ class Plan(Searches):
         return list(blocks.values())
 
     def computed(self) -> list[str]:
-        """The files of optima, searches, tunings, best cases, runs and policies, below the results folder."""
+        """The files of optima, searches, tunings, runs and policies, below the results folder."""
         optima = [layout.optima(name) for name in self.solved]
         runs = [file for name in self.experiments for _, _, file in self.run_files(name)]
         searched, tuned = ([file for *_, file in files] for files in (self.search_files(), self.tuning_files()))
-        best = [file for *_, file in (*self.best_case_files(), *self.confirmation_files())]
-        return [*optima, *searched, *tuned, *best, *runs, *self.policies()]
+        return [*optima, *searched, *tuned, *runs, *self.policies()]
 
     def policies(self) -> list[str]:
         """The files of the policies of all experiments that are watched."""
@@ -285,11 +287,10 @@ class Plan(Searches):
     def judged(self) -> list[str]:
         """The files of verdicts and of tables over all experiments."""
         return [
-            *([layout.SIMULATION, layout.VERDICTS, layout.ANSWER] if self.simulations else []),
+            *([*map(layout.table, layout.PROTOCOLS), layout.ANSWER] if self.simulations else []),
             *map(layout.claims, self.claim_groups),
             *([layout.CLAIMS, layout.CLAIMS_TEXT] if self.simulations or self.claim_groups else []),
             *(map(layout.table, layout.TUNED) if self.tunings else []),
-            *(map(layout.table, layout.BEST_CASES) if self.best_cases else []),
             *(map(layout.table, layout.COMPARISON) if "growth" in self.roles else []),
             *(map(layout.table, layout.SUITE) if suite.ROLE in self.roles else []),
             *([layout.table("environments.csv")] if self.config.shown else []),
@@ -384,7 +385,9 @@ def _check_learners(case: Case, experiment: Experiment, key: str) -> None:
                 assumed = {key: chosen.pop(key) for key in ("assumed_budget", "assumed_for")}
                 if chosen["setting"] == TUNED:  # with which factors, only tuning will tell
                     warnings.simplefilter("ignore", DoesNotFit)
-                    chosen = {"algorithm": chosen["algorithm"], "setting": "scaled", "variants": chosen["variants"]}
+                    chosen = {key: chosen[key] for key in ("algorithm", "variants", "constants")} | {
+                        "setting": "scaled"
+                    }
                 algorithms.make(problem=known._replace(**assumed), **chosen)
             except DoesNotFit as error:
                 where = f"config: {key}.episodes = {case.episodes} is too small for {learner.name}"

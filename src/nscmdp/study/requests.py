@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from nscmdp.study.cases import Case
-    from nscmdp.study.config import BestCase, Experiment, Tuning
+    from nscmdp.study.config import Experiment, Tuning
     from nscmdp.study.plan import Plan
 
 STEP = 500e-9  # seconds per step
@@ -87,28 +87,6 @@ def _searched(effort: dict[str, Any]) -> int:
     return effort["population"] * effort["generations"] * effort["seeds"] + entrants * len(effort["selection_seeds"])
 
 
-def tuning(plan: "Plan", name: str, algorithm: str, episodes: int, attempt: int = 1) -> Request:
-    """For what recorded searches kept, scored again."""
-    effort = plan.effort_of(name)
-    kept = plan.searches_of(name) * (effort["finalists"] + 4) if plan.recorded else 0
-    return _tried(plan, name, algorithm, episodes, kept * len(effort["selection_seeds"]), attempt)
-
-
-def best_case(plan: "Plan", name: str, question: str, attempt: int = 1) -> Request:
-    """For a search, or for the points of a region."""
-    spec = plan.best_case_spec(name, question)
-    runs = _searched(spec["effort"]) if "search" in spec else spec["points"] * spec["effort"]["seeds"]
-    runs *= 3 if question == "shared" else 1
-    return _tried(plan, name, spec["algorithm"], spec["case"]["episodes"], runs, attempt)
-
-
-def confirmation(plan: "Plan", name: str, question: str, attempt: int = 1) -> Request:
-    """For the fresh seeds, of two candidates, and of three learners where baselines are asked about."""
-    spec = plan.confirmation_spec(name, question)
-    runs = 2 * len(spec["seeds"]) * (3 if question in ("own", "shared") else 1)
-    return _tried(plan, name, spec["algorithm"], spec["case"]["episodes"], runs, attempt)
-
-
 def _tried(plan: "Plan", name: str, algorithm: str, episodes: int, runs: int, attempt: int) -> Request:
     (case,) = [one for one in plan.cases_of(name) if one.episodes == episodes]
     return _request(runs * _seconds(case, algorithm, plan.study(name)), _held(case, algorithm), attempt)
@@ -139,7 +117,7 @@ def _simulation(plan: "Plan", experiment: str, unit: str) -> _Need:
     )
 
 
-def _seconds(case: "Case", algorithm: str, study: "Experiment | Tuning | BestCase") -> float:
+def _seconds(case: "Case", algorithm: str, study: "Experiment | Tuning") -> float:
     """Of one run."""
     planning = SWEEPS.get(algorithm, 1) * _sweep(case)
     return case.episodes * (case.env.H * STEP + planning) + _evaluated(case, study) * _sweep(case)
@@ -161,7 +139,7 @@ def _model(case: "Case") -> float:
     return ENTRY * case.env.probability.size
 
 
-def _evaluated(case: "Case", study: "Experiment | Tuning | BestCase") -> int:
+def _evaluated(case: "Case", study: "Experiment | Tuning") -> int:
     return math.ceil(case.episodes / study.evaluate_every)
 
 

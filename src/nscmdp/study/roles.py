@@ -2,18 +2,16 @@
 
 every experiment     an evaluated episode in the last fifth of a run; files that can be named after its seeds; the grid
                      world, if it is to be watched
-grid_world, reading  the grid world, every evaluated episode, Algorithm 1, one learner for each algorithm and setting,
-                     an evaluated episode in each tenth of a run from the third on
-alternatives         as those, with the cases of an experiment of those roles, tuned learners of other choices
+protocols, choices   the key protocols, which makes such experiments; the grid world, every evaluated episode, an
+evaluated
+                     episode in each tenth of a run from the third on
+eta, frames          one case for each seed of the environment, learners that differ in one constant
 growth, linear       one environment, readings that differ in their seed alone, budgets and readings among those of the
                      role's first experiment, no case twice for a learner, which is the same and in the same readings
                      wherever its name stands, a Slater gap, which the theorems divide by
 assumed_budget       one experiment, one case, learners that differ in what they assume alone, one with the true budget
-controls             one case
-sensitivity          one case, tuned learners of one algorithm
 suite                the instances that are frozen in the suite's file
 tunings              algorithms that can be made in their environment
-best_cases           an evaluated episode in each tenth of a run from the third on, in the search and its confirmation
 shown                environments in which some policy keeps the constraint
 
 Here every need stands once; what draws and judges relies on it.
@@ -26,14 +24,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nscmdp import algorithms, environments, optimum
 from nscmdp.problem import DoesNotFit, Problem
-from nscmdp.study import catalogue, errors, suite
+from nscmdp.study import catalogue, errors, protocols, suite
 from nscmdp.study.errors import Unacceptable
 
 if TYPE_CHECKING:
     from nscmdp.study.config import Experiment
     from nscmdp.study.plan import Plan
 
-FIRST = "nonstationary_triple_q"  # Algorithm 1
 LONGEST_NAME = 200  # of a file, with room for what is put before it while it is written
 
 
@@ -65,7 +62,6 @@ def check(plan: "Plan") -> None:
         if found:
             NEEDS[role](plan, found)
     _tunings(plan)
-    _best_cases(plan)
     _shown(plan)
 
 
@@ -101,32 +97,18 @@ def _evaluated(episodes: int, every: int, after: int, until: int) -> bool:
     return first <= high and min(first + every - 1, episodes) <= high
 
 
-def _simulations(plan: "Plan", places: list[Place]) -> None:
+def _protocols(plan: "Plan", places: list[Place]) -> None:
+    places[0].require(
+        plan.config.protocols is not None, "role", f"the key {protocols.ROLE}, which makes such experiments"
+    )
     for place in places:
         experiment = place.experiment
         place.require(experiment.environment.name == "grid_world", "environment", "the environment grid_world")
         place.require(experiment.keep == "episodes", "keep", "every evaluated episode, for the verdicts")
-        made_of = [(one.algorithm, one.setting) for one in experiment.all_learners]
-        if experiment.role != "alternatives":
-            place.require(any(name == FIRST for name, _ in made_of), "learners", f"a learner of {FIRST}")
-            place.require(len(set(made_of)) == len(made_of), "learners", "one for each algorithm and setting")
         for episodes in experiment.episodes:
             tenths = [_evaluated(episodes, experiment.evaluate_every, i, i + 1) for i in range(2, 10)]
             needs = f"an evaluated episode in each tenth of {episodes} from the third on"
             place.require(all(tenths), "evaluate_every", needs)
-
-
-def _alternatives(plan: "Plan", places: list[Place]) -> None:
-    _simulations(plan, places)
-    main = [plan.cases_of(name) for name in plan.simulations]
-    known = [{(case.name, case.env.fingerprint()) for case in cases} for cases in main]
-    for place in places:
-        learners = place.experiment.all_learners
-        place.require({one.setting for one in learners} == {"tuned"}, "learners", "those of the setting tuned")
-        names = [(one.algorithm, one.choice) for one in learners]
-        place.require(len(set(names)) == len(names), "learners", "one for each algorithm and choice")
-        mine = {(case.name, case.env.fingerprint()) for case in plan.cases_of(place.experiment.name)}
-        place.require(mine in known, "environment", "the cases of an experiment of the role grid_world or reading")
 
 
 def _studies_of_growth(plan: "Plan", places: list[Place]) -> None:
@@ -192,12 +174,12 @@ def _one_case(plan: "Plan", places: list[Place]) -> None:
             place.require(len(getattr(place.experiment, key)) == 1, key, "one of them, to compare learners in one case")
 
 
-def _sensitivity(plan: "Plan", places: list[Place]) -> None:
-    _one_case(plan, places)
+def _sweeps_of_a_constant(plan: "Plan", places: list[Place]) -> None:
     for place in places:
-        learners = place.experiment.all_learners
-        place.require(len({one.algorithm for one in learners}) == 1, "learners", "those of one algorithm")
-        place.require({one.setting for one in learners} == {"tuned"}, "learners", "those of the setting tuned")
+        constant = catalogue.SWEPT[str(place.experiment.role)]
+        given = all(constant in one.constants for one in place.experiment.all_learners)
+        place.require(given, "learners", f"those that say constants.{constant}")
+        place.require(place.experiment.keep == "episodes", "keep", "every evaluated episode")
 
 
 def _nothing(plan: "Plan", places: list[Place]) -> None:
@@ -223,14 +205,13 @@ def _suite(plan: "Plan", places: list[Place]) -> None:
 
 
 NEEDS = {
-    "grid_world": _simulations,
-    "reading": _simulations,
-    "alternatives": _alternatives,
+    "protocols": _protocols,
+    "choices": _protocols,
+    "eta": _sweeps_of_a_constant,
+    "frames": _sweeps_of_a_constant,
     "growth": _studies_of_growth,
     "linear": _studies_of_growth,
     "assumed_budget": _assumed_budget,
-    "controls": _one_case,
-    "sensitivity": _sensitivity,
     "switches": _nothing,
     "suite": _suite,
 }
@@ -243,23 +224,11 @@ def _tunings(plan: "Plan") -> None:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", DoesNotFit)  # a frame longer than the run is one frame
                     try:
-                        algorithms.make(name, Problem.of(case.env), "scaled")
+                        algorithms.make(name, Problem.of(case.env), "scaled", variants=tuning.variants)
                     except ValueError as error:
                         key = f"tunings[{number}].algorithms"
                         raise Unacceptable(f"config: {key} = {errors.shown(tuning.algorithms)}: {error}") from None
                 plan.tuning_spec(tuning.name, name, case.episodes)  # where searches are recorded, is this one?
-
-
-def _best_cases(plan: "Plan") -> None:
-    for number, name in enumerate(plan.best_cases):
-        (case,) = plan.cases_of(name)
-        chosen = plan.best_case(name)
-        for every in (chosen.evaluate_every, plan.tuning(chosen.tuning).evaluate_every):
-            if not all(_evaluated(case.episodes, every, i, i + 1) for i in range(2, 10)):
-                needs = f"an evaluated episode in each tenth of {case.episodes} from the third on"
-                raise Unacceptable(f"config: best_cases[{number}].evaluate_every = {every}: expected {needs}")
-        for question in catalogue.QUESTIONS:
-            plan.confirmation_spec(name, question)  # where searches are recorded, is this one?
 
 
 def _shown(plan: "Plan") -> None:

@@ -9,33 +9,21 @@ from typing import Any
 
 from nscmdp import algorithms, plugins
 from nscmdp.kernels import sources
-from nscmdp.study import cases, catalogue, layout, roles
+from nscmdp.study import cases, catalogue, layout
 from nscmdp.study.cases import Case
-from nscmdp.study.config import BestCase, Config, Experiment, Tuning, Unacceptable
-
-MARGINS = (  # what a best case is found by
-    "runs.search",
-    "runs.scoring",
-    "analysis.best_case",
-    "analysis.claims.simulation.parts",
-)
+from nscmdp.study.config import Config, Experiment, Tuning, Unacceptable
 
 
 class Searches:
-    """The studies of a configuration by name, and the jobs of its tunings and best cases."""
+    """The studies of a configuration by name, and the jobs of its tunings."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.experiments = [one.name for one in config.experiments]
         self.tunings = [one.name for one in config.tunings]
-        self.best_cases = [one.name for one in config.best_cases]
         self._studies: dict[str, Any] = {one.name: one for one in (*config.experiments, *config.tunings)}
         self._cases = {one.name: cases.of_experiment(one) for one in config.experiments}
         self._cases |= {one.name: cases.of_tuning(one) for one in config.tunings}
-        for one in config.best_cases:
-            every = one.evaluate_every or self.tuning(one.tuning).evaluate_every
-            self._studies[one.name] = one.model_copy(update={"evaluate_every": every})
-            self._cases[one.name] = self._cases[one.tuning][:1]
 
     def experiment(self, name: str) -> Experiment:
         return self._studies[name]
@@ -43,10 +31,7 @@ class Searches:
     def tuning(self, name: str) -> Tuning:
         return self._studies[name]
 
-    def best_case(self, name: str) -> BestCase:
-        return self._studies[name]
-
-    def study(self, name: str) -> Experiment | Tuning | BestCase:
+    def study(self, name: str) -> Experiment | Tuning:
         return self._studies[name]
 
     def cases_of(self, name: str) -> list[Case]:
@@ -69,13 +54,9 @@ class Searches:
         return found["searches"]
 
     def _recorded(self, tuning: str, algorithm: str, episodes: int) -> list[dict[str, Any]]:
-        """The candidates that the searches for an algorithm kept."""
-        return [entry for entry in self._entries(tuning, algorithm, episodes) if entry["kept"]]
-
-    def _entries(self, tuning: str, algorithm: str, episodes: int) -> list[dict[str, Any]]:
-        """All that is recorded of the searches for an algorithm, or for a question of a best case."""
+        """What the searches for an algorithm kept."""
         try:
-            return self.record(tuning)[algorithm][str(episodes)]
+            return [entry for entry in self.record(tuning)[algorithm][str(episodes)] if entry["kept"]]
         except KeyError:
             file = f"{self.config.searches}/{layout.record(tuning)}"
             what = f"{file} has no search for {algorithm} at {episodes} episodes: make search makes it"
@@ -90,7 +71,6 @@ class Searches:
             "seeds": chosen.seeds or effort.seeds,
             "search_seeds": effort.search_list,
             "selection_seeds": effort.selection_list,
-            "finalists": chosen.finalists or effort.finalists,
         }
 
     def searches_of(self, tuning: str) -> int:
@@ -109,7 +89,7 @@ class Searches:
         spec = self._what_is_tuned(tuning, algorithm, episodes)
         if self.recorded:
             kept = self._recorded(tuning, algorithm, episodes)
-            found: dict[str, Any] = {"recorded": kept, "seeds": self.config.effort.selection_list}
+            found: dict[str, Any] = {"recorded": kept}
         else:
             searches = range(self.searches_of(tuning))
             found = {"searches": [_digest(self.search_spec(tuning, algorithm, episodes, i)) for i in searches]}
@@ -118,8 +98,17 @@ class Searches:
     def _what_is_tuned(self, tuning: str, algorithm: str, episodes: int) -> dict[str, Any]:
         chosen = self.tuning(tuning)
         (case,) = [one for one in self.cases_of(tuning) if one.episodes == episodes]
-        named = {"case": case.spec, "algorithm": algorithm, "effort": self.effort_of(tuning), "frames": chosen.frames}
-        return {**named, "evaluate_every": chosen.evaluate_every, **used_plugins([case.environment, algorithm])}
+        return {
+            "case": case.spec,
+            "algorithm": algorithm,
+            "objective": chosen.objective,
+            "variants": chosen.variants,
+            "effort": self.effort_of(tuning),
+            "frames": chosen.frames,
+            "evaluate_every": chosen.evaluate_every,
+            **({"thresholds": thresholds()} if chosen.objective == "margin" else {}),
+            **used_plugins([case.environment, algorithm]),
+        }
 
     def _start(self, tuning: str, algorithm: str) -> str | None:
         """A digest of what the searches begin from."""
@@ -162,109 +151,21 @@ class Searches:
     def _tuning_digest(self, tuning: str, algorithm: str, episodes: int) -> str:
         return _digest(self.tuning_spec(tuning, algorithm, episodes))
 
-    def best_case_spec(self, name: str, question: str) -> dict[str, Any]:
-        """Of the search for a best case, or of the draw of its region."""
-        chosen = self.best_case(name)
-        tuning, episodes = chosen.tuning, self.tuning(chosen.tuning).episodes
-        algorithm = catalogue.QUESTIONS.get(question, roles.FIRST)
-        spec = self._what_is_tuned(tuning, algorithm, episodes)
-        drawn: dict[str, Any] = {"points": chosen.points}
-        searched = {"search": 0, "start": self._tuning_digest(tuning, algorithm, episodes)}
-        return {
-            **spec,
-            **(drawn if question == catalogue.REGION else searched),
-            "effort": spec["effort"] | {"generations": chosen.generations},
-            "evaluate_every": chosen.evaluate_every,
-            "question": question,
-            "thresholds": _thresholds(),
-            "sources": _margin_sources(question),
-        }
-
-    def confirmation_spec(self, name: str, question: str) -> dict[str, Any]:
-        """Of what the search for a best case found, on fresh seeds."""
-        chosen = self.best_case(name)
-        (case,) = self.cases_of(name)
-        if self.recorded:
-            found: dict[str, Any] = {"recorded": self.best_case_entries(name, question)[0]["factors"]}
-        else:
-            found = {"search": _digest(self.best_case_spec(name, question))}
-        beside = {one: self._tuning_digest(chosen.tuning, one, case.episodes) for one in _at_their_choices(question)}
-        return {
-            **found,
-            "case": case.spec,
-            "question": question,
-            "algorithm": catalogue.QUESTIONS[question],
-            "tuning": beside,
-            "thresholds": _thresholds(),
-            "evaluate_every": chosen.evaluate_every,
-            "seeds": chosen.seed_list,
-            "sources": _margin_sources(question) | {one: run_digest(one) for one in beside},
-            **used_plugins([case.environment]),
-        }
-
-    def best_case_entries(self, name: str, question: str) -> list[dict[str, Any]]:
-        """The recorded candidates for a best case, the best first; or what is recorded of its region, alone."""
-        (case,) = self.cases_of(name)
-        return self._entries(name, question, case.episodes)
-
-    def best_case_files(self) -> list[tuple[str, str, str]]:
-        """(best case, question or region, file) of every search of this run: none where they are recorded."""
-        names = [] if self.recorded else self.best_cases
-        asked = (*catalogue.QUESTIONS, catalogue.REGION)
-        return [(name, question, layout.best_case(name, question)) for name in names for question in asked]
-
-    def best_case_search(self, name: str, question: str) -> list[str]:
-        """The file of the search behind a confirmation, if it is part of this run."""
-        return [file for one, asked, file in self.best_case_files() if (one, asked) == (name, question)]
-
-    def best_case_start(self, name: str, question: str) -> list[str]:
-        """The file of the tuning from whose choice a search begins; the draw of a region begins nowhere."""
-        return self._chosen_for(name, [catalogue.QUESTIONS[question]] if question in catalogue.QUESTIONS else [])
-
-    def choices_beside(self, name: str, question: str) -> list[str]:
-        """The files that hold the tuned choices that are confirmed beside what a search found."""
-        return self._chosen_for(name, _at_their_choices(question))
-
-    def _chosen_for(self, best_case: str, names: list[str]) -> list[str]:
-        tuning = self.best_case(best_case).tuning
-        return [layout.tuning(tuning, algorithm, self.tuning(tuning).episodes) for algorithm in names]
-
-    def confirmation_files(self) -> list[tuple[str, str, str]]:
-        """(best case, question, file) of every confirmation."""
-        return [
-            (name, question, layout.confirmation(name, question))
-            for name in self.best_cases
-            for question in catalogue.QUESTIONS
-        ]
-
 
 def _digest(spec: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _thresholds() -> dict[str, float]:
-    """Of the verdicts, at their defaults."""
+def thresholds() -> dict[str, float]:
+    """Of the parts of the simulation's claim, at their defaults."""
     import yaml
 
     found = yaml.safe_load(catalogue.CLAIMS.read_text(encoding="utf-8"))["thresholds"]
     return {name: threshold["default"] for name, threshold in found.items()}
 
 
-def _at_their_choices(question: str) -> list[str]:
-    """Who is judged at its tuned choice: whose constants are searched, and baselines that stay at their own."""
-    return sorted({*catalogue.QUESTIONS.values()}) if question == "own" else [catalogue.QUESTIONS[question]]
-
-
-def _margin_sources(question: str) -> dict[str, str]:
-    used = {catalogue.QUESTIONS.get(question, roles.FIRST)}
-    if question == "shared":
-        used = {*catalogue.QUESTIONS.values()}
-    code = {module: sources.digest(beside=f"nscmdp.{module}") for module in MARGINS}
-    return code | {algorithm: run_digest(algorithm) for algorithm in sorted(used)}
-
-
 def _tuning_sources(algorithm: str, job: str) -> str:
-    beside = (job, "nscmdp.runs.scoring")
+    beside = (job, "nscmdp.runs.scoring", "nscmdp.runs.parts")
     return sources.digest("nscmdp.simulate", algorithms.module(algorithm).__name__, beside=beside)
 
 

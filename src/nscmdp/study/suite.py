@@ -83,7 +83,6 @@ class Effort(Strict):
     generations: Number
     seeds: Number
     searches: Number
-    finalists: Number
 
 
 class Suite(Strict):
@@ -230,7 +229,7 @@ class Made:
     def _experiment(self, one: Frozen) -> dict[str, Any]:
         names = self.learners(one)
         tuned = [name for name in names if self._is_tuned(name)]
-        choices = ["main", *(f"search_{number}_0" for number in range(self.suite.effort.searches))]
+        choices = ["main", *(f"search_{number}" for number in range(self.suite.effort.searches))]
         return {
             "name": one.experiment,
             "role": ROLE,

@@ -4,13 +4,13 @@ import json
 import re
 from importlib import import_module
 
+import pandas as pd
 import pytest
 import yaml
 
-from nscmdp.analysis import claims
-from nscmdp.analysis.claims import findings, ledger
+from nscmdp.analysis import claims, tables
+from nscmdp.analysis.claims import findings, ledger, simulation
 from nscmdp.analysis.claims.findings import CHECKS, FALSE, Finding, Inequality
-from nscmdp.analysis.claims.simulation import finding
 from nscmdp.analysis.markdown import in_cell
 from nscmdp.runs import files
 from nscmdp.study import catalogue, layout, plan
@@ -129,12 +129,12 @@ def test_the_list_of_claims_says_where_what_and_by_what(judged, known):
         assert claim["evidence"]["samples"] == 5
         assert claim["evidence"]["data"] == f"claims/{claim['group']}.json"
     classes = {claim["id"]: claim["class"] for claim in listed}
-    assert (classes["C1"], classes["C3"]) == ("holds robustly", "fails robustly")
+    assert (classes["C1"], classes["C3"]) == ("holds", "fails")
 
 
 def test_the_text_has_a_row_for_every_claim(judged, known):
     text = (judged / layout.CLAIMS_TEXT).read_text()
-    assert "| fails robustly | 1 |" in text
+    assert "| fails | 1 |" in text
     for entry in known.claims:
         if entry.id != "C20":
             assert f"| {entry.id} |" in text
@@ -163,17 +163,11 @@ def test_a_group_is_checked_with_the_effort_that_is_asked_for(tmp_path, monkeypa
         claims.judge(plan.make({"experiments": [RUN]}), tmp_path, "bandit")
 
 
-NAMES = {"holds": "H", "depends": "D", "fails": "F", "unjudged": "U"}
-SIMULATED = [(["F", "F"], "does not hold"), (["H", "H"], "holds"), (["F", "D"], "depends on constants")]
-SIMULATED += [(["F", "U"], "does not hold"), (["F", "H"], "depends on constants")]
-
-
-@pytest.mark.parametrize(("classes", "verdict"), SIMULATED)
-def test_the_simulation_is_one_of_the_claims(classes, verdict):
-    rows = [{"map": str(i), "part": "C20", "says": "all of it", "class": name} for i, name in enumerate(classes)]
-    rows += [{"map": "0", "part": "C20a", "says": "a part", "class": "D"}]
-    found = finding.of({"class_names": NAMES, "classes": rows, "holds_in": 1, "judged": 4})
-    assert found.verdict == verdict
-    assert found.value == 0.25
-    assert found.low < 0.25 < found.high
-    assert found.slack == -0.75
+@pytest.mark.parametrize(("agree", "said"), [([20, 20], "holds"), ([3, 0], "does not hold"), ([20, 3], "depends")])
+def test_the_simulation_is_one_of_the_claims(tmp_path, monkeypatch, agree, said):
+    monkeypatch.chdir(ROOT)
+    rows = [{"name": str(i), "all forgiving agree": number, "all forgiving of": 20} for i, number in enumerate(agree)]
+    tables.write_csv(tmp_path / layout.table("protocols.csv"), pd.DataFrame(rows))
+    found = simulation.finding(tmp_path)
+    assert found.verdict.startswith(said)
+    assert found.value == agree.count(20) / 2

@@ -11,7 +11,7 @@ theorems         Theorems 1 and 2, the assumption on b~; by refutations, counter
 bandit           the bandit over bandits
 linear           the lemmas of linear CMDPs; by linear_runs, linear_counterexample, linear_theorems (Theorems 3 and 4)
 arithmetic       memory, Table 1 and the remarks on it
-simulation       the paper's simulation (C20), in parts
+simulation       the paper's simulation (C20), by its protocols
 
 A group's findings are a file of their own (claims/GROUP.json, with the data behind them); claims.json is the list of
 all verdicts, and claims.md the same for a person.
@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from nscmdp.analysis.claims import ledger
+from nscmdp.analysis.claims import ledger, simulation
 from nscmdp.analysis.claims.findings import CHECKS, Finding, Given
 from nscmdp.analysis.claims.ledger import Entry, Ledger
 from nscmdp.analysis.markdown import displayed, in_cell, table
@@ -75,16 +75,13 @@ def gather(plan: Plan, folder: Path, known: Ledger) -> list[dict[str, Any]]:
     for group in plan.claim_groups:
         found |= json.loads((folder / layout.claims(group)).read_text(encoding="utf-8"))
     if plan.simulations:
-        from nscmdp.analysis.claims.simulation import finding
-
-        judged = json.loads((folder / layout.SIMULATION).read_text(encoding="utf-8"))
-        found |= {"C20": plain(finding.of(judged))}
+        found |= {"C20": plain(simulation.finding(folder))}
     return [_object(entry, found[entry.id], known) for entry in known.claims if entry.id in found]
 
 
 def _object(entry: Entry, found: dict[str, Any], known: Ledger) -> dict[str, Any]:
     evidence = {key: found[key] for key in ("why", "bound", "slack_in", "samples")}
-    evidence |= {"data": layout.claims(entry.group), "rows": len(found["rows"]), "figure": figure_of(entry.group)}
+    evidence |= {"data": data_of(entry.group), "rows": len(found["rows"]), "figure": figure_of(entry.group)}
     return {
         **entry.model_dump(),
         "verdict": found["verdict"],
@@ -94,8 +91,12 @@ def _object(entry: Entry, found: dict[str, Any], known: Ledger) -> dict[str, Any
     }
 
 
+def data_of(group: str) -> str:
+    return layout.table("protocols.csv") if group == SIMULATION else layout.claims(group)
+
+
 def figure_of(group: str) -> str:
-    return layout.figure("claims" if group == SIMULATION else f"claims_{group}")
+    return layout.figure("margins" if group == SIMULATION else f"claims_{group}")
 
 
 def markdown(claims: list[dict[str, Any]]) -> str:

@@ -28,7 +28,7 @@ FAILS = "does not hold"
 FALSE = "false as printed"
 OUT_OF_REACH = "out of reach"
 MIXED = "mixed"
-DEPENDS = "depends on constants"
+DEPENDS = "depends on unstated choices"
 VERDICTS = (HOLDS, HOLDS_DEVIATING, FAILS, FALSE, OUT_OF_REACH, MIXED, DEPENDS)
 
 

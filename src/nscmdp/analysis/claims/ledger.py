@@ -7,7 +7,6 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from nscmdp.analysis.claims.findings import VERDICTS
-from nscmdp.analysis.claims.simulation.rules import Classes
 from nscmdp.study.catalogue import CLAIM_GROUPS, CLAIMS
 from nscmdp.study.config import Strict
 
@@ -23,6 +22,13 @@ class Entry(Strict):
     measured: str
     test: str
     corrects: str | None = None
+
+
+class Classes(Strict):
+    holds: str
+    depends: str
+    fails: str
+    unjudged: str
 
 
 class Ledger(Strict):

@@ -19,7 +19,7 @@ from nscmdp.analysis.suite import hypotheses, ranking, runs, scores
 from nscmdp.analysis.tables import write_csv
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
-from nscmdp.study.roles import FIRST
+from nscmdp.study.protocols import FIRST
 from nscmdp.study.suite import Hypothesis
 
 

@@ -46,8 +46,8 @@ def efforts(results: Results) -> Figure:
             ax.plot(one["tried"], one["loss"], color=colour, linewidth=1)
             fill = [colour if feasible else "white" for feasible in one["feasible"]]
             ax.scatter(one["tried"], one["loss"], s=22, c=fill, edgecolor=colour, zorder=3)
-        top = 1.08 * mine["loss"].max()
-        ax.set(xscale="log", ylim=(0, top), xlabel="candidates tried", ylabel="loss per episode")
+        low, top = min(0.0, mine["loss"].min()), 1.08 * mine["loss"].max()
+        ax.set(xscale="log", ylim=(1.08 * low, max(top, 0.0)), xlabel="candidates tried", ylabel="loss per episode")
         ax.set_title(title, fontsize="small")
         style.plain_ticks(ax, sorted(mine["tried"].unique()), apart=1.6)
     fills = {"feasible": style.INK, "infeasible": "white"}
@@ -102,30 +102,19 @@ def saturation(results: Results) -> Styler:
 
 @needs("tuning")
 def choices(results: Results) -> Styler:
-    """What was chosen; beside it the least loss whatever the violation."""
+    """What was chosen."""
     tuned = results.table("tuned.csv")
     rows = []
     for keys, mine in tuned[tuned["decides"]].groupby(["tuning", "algorithm"], sort=False):
         best = mine[mine["chosen"]].iloc[0]
-        least = mine[[("least_gap" in names.split()) for names in mine["choice"].fillna("")]].iloc[0]
         said = "yes" if best["feasible"] else "none found"
         said = "only by not learning" if best["only_by_not_learning"] else said
         factors = ", ".join(f"{name} {value:.3g}" for name, value in json.loads(best["factors"]).items())
         edges = best["edges"] if isinstance(best["edges"], str) else ""
         row = [keys[0], style.title(keys[1]), said, best["loss"], best["violation_bound"], best["lam"]]
-        rows.append([*row, least["loss"], least["violation"], factors, edges])
+        rows.append([*row, factors, edges])
     columns = ["tuning", "algorithm", "feasible", "loss", "violation, upper bound", "Lam"]
-    columns += ["least loss", "its violation", "factors", "near an end of their range"]
+    columns += ["factors", "near an end of their range"]
     small = [{"selector": "td, th", "props": "font-size: 80%; text-align: left"}]
     shown = pd.DataFrame(rows, columns=columns).style.hide(axis="index").format(precision=3)
     return shown.set_table_styles(small)
-
-
-@needs("tuning")
-def record(results: Results) -> str:
-    """Do the scores of this run agree with the recorded ones?"""
-    tuned = results.table("tuned.csv")
-    if tuned["recorded_loss"].isna().all():
-        return "The searches were part of this run."
-    differ = int(tuned["differs_from_record"].sum())
-    return f"{len(tuned)} recorded candidates were scored again; {differ} differ from the record."

@@ -24,10 +24,9 @@ SECTIONS: dict[str, tuple[str, ModuleType]] = {
 }
 DATA = {"curves": curves, "learning": learning}  # the sections that load data
 FIGURES = {  # sections that show figures, with what numbers.py puts beside them
-    "simulation": ("The paper's simulation", ("grid_world", "claims", "thresholds")),
-    "best_case": ("The best case for the paper", ("best_case",)),
-    "tuning": ("How the constants were chosen", ("efforts", "fronts", "alternatives")),
-    "why": ("Why", ("causes", "sensitivity")),
+    "simulation": ("The paper's simulation", ("grid_world",)),
+    "why": ("Which unstated choice makes the figure appear", ("eta", "frames", "margins")),
+    "tuning": ("How the constants were chosen", ("efforts", "fronts")),
     "suite": ("What does work?", ("suite",)),
     "theory": ("The paper's theory", ("looseness",)),
     "growth": ("The comparison table, and growth", ("growth", "assumed_budget", "arms")),

@@ -1,4 +1,4 @@
-"""Learning curves of the paper's simulation and its other readings, for every learner, choice of constants and seed.
+"""Learning curves of the paper's simulation, for every learner, protocol, draw of the environment and seed.
 
 What the browser gets are means over blocks of episodes, as many as a screen can show, of exact expectations: V_k and
 the cost H - W_k of the policies played, the Lagrangian gap, and the dual variable. Regret and violation follow from
@@ -6,6 +6,7 @@ these, as V*_k and the limit are there too.
 """
 
 import base64
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,12 @@ from scipy import stats
 
 from nscmdp import algorithms
 from nscmdp.analysis import tables
-from nscmdp.analysis.claims.simulation.cells import reading_of
 from nscmdp.cmdp import Array
 from nscmdp.problem import Problem
 from nscmdp.report.page.render import interval
 from nscmdp.report.style import title
 from nscmdp.runs import files, optima
-from nscmdp.study import layout
+from nscmdp.study import layout, protocols
 from nscmdp.study.plan import Plan
 
 BLOCKS = 100
@@ -36,27 +36,26 @@ MEASURES = {
     "total_gap": "Lagrangian gap, added up",
     "dual": "Dual variable",
 }
-CONSTANTS = {"literal": "printed", "authors": "the authors'", "tuned": "tuned", "scaled": "defaults"}
 RESTARTS = {"nonstationary_triple_q": "frame", "restart_q_ucb": "epoch"}  # the constant that says how often
-USUAL = {"cost drift": "accumulates", "location": "reached", "switch": "none"}  # the first reading
 CASE = ["reading", "budget", "episodes"]
 
 
 def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
     """What there is to choose from, and the numbers behind it."""
-    if not plan.simulations:
+    if plan.config.protocols is None:
         return None
     cases = [case for name in plan.simulations for case in _cases(folder, name)]
     learners = [one for name in plan.simulations for one in plan.experiment(name).all_learners]
-    settings, names = ([getattr(one, key) for one in learners] for key in ("setting", "algorithm"))
+    words, names = protocols.called(plan.config.protocols), [one.algorithm for one in learners]
+    constants = dict.fromkeys(words[one.name] for one in learners)
     drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
     return {
         "measures": MEASURES,
         "cases": cases,
-        "constants": {one: CONSTANTS.get(one, one) for one in sorted({*settings}, key=_as_listed)},
+        "constants": {_key(text): text for text in constants},
         "learners": {one: title(one) for one in dict.fromkeys(names)},
         "static": "grid_world" if "grid_world" in drawn else None,
-        "summaries": [_summary(folder, name) for name in plan.simulations],
+        "summaries": [_summary(folder, name, words) for name in plan.simulations],
     }
 
 
@@ -74,28 +73,25 @@ def _cases(folder: Path, experiment: str) -> list[dict[str, Any]]:
     ]
 
 
-def _as_listed(setting: str) -> tuple[bool, int, str]:
-    known = [*CONSTANTS]
-    return (setting not in known, known.index(setting) if setting in known else 0, setting)
+def _key(words: str) -> str:
+    """Of a choice of constants, as an address can have it."""
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
 def _in_words(case: dict[str, Any]) -> str:
-    """K, and where the environment reads the paper otherwise than its figure is read here."""
-    words = in_words(reading_of(case["options"])) if {"cost_drift", "location", "switch"} <= {*case["options"]} else []
-    words += [case["budget"]] if case["budget"] != "default" else []
-    return ", ".join([f"K = {case['episodes']:,}", *words])
-
-
-def in_words(reading: dict[str, Any]) -> list[str]:
-    """What is not as usual in a reading."""
-    return [f"{key} {reading[key]}" for key, usual in USUAL.items() if reading[key] != usual]
+    """K, and the draw of the environment."""
+    return ", ".join(
+        [f"K = {case['episodes']:,}", *(case[key] for key in ("reading", "budget") if case[key] != "default")]
+    )
 
 
 def data(plan: Plan, folder: Path, experiment: str) -> list[dict[str, Any]]:
     """Of every case of an experiment, in the order of :func:`context`."""
     exact, facts = files.read(folder / layout.table("exact.parquet", experiment))
     rows, curves = exact.to_pandas(), tables.load(folder / layout.table("curves.parquet", experiment))
-    return [_of_case(case, facts["learners"], _in(rows, case), _in(curves, case)) for case in facts["cases"]]
+    assert plan.config.protocols is not None
+    words = protocols.called(plan.config.protocols)
+    return [_of_case(case, facts["learners"], words, _in(rows, case), _in(curves, case)) for case in facts["cases"]]
 
 
 def _in(table: pd.DataFrame, case: dict[str, Any]) -> pd.DataFrame:
@@ -103,7 +99,11 @@ def _in(table: pd.DataFrame, case: dict[str, Any]) -> pd.DataFrame:
 
 
 def _of_case(
-    case: dict[str, Any], learners: dict[str, dict[str, Any]], exact: pd.DataFrame, curves: pd.DataFrame
+    case: dict[str, Any],
+    learners: dict[str, dict[str, Any]],
+    words: dict[str, str],
+    exact: pd.DataFrame,
+    curves: pd.DataFrame,
 ) -> dict[str, Any]:
     first = exact.iloc[0]
     seeds = sorted(int(seed) for seed in exact["seed"].unique())
@@ -116,7 +116,7 @@ def _of_case(
             {
                 "name": str(name),
                 "algorithm": spec["algorithm"],
-                "setting": spec["setting"],
+                "setting": _key(words[str(name)]),
                 "restart": _restart(spec, problem),
                 "reward": _packed(blocks.means(mine, "value")),
                 "cost": _packed(first["horizon"] - blocks.means(mine, "utility_value")),
@@ -179,7 +179,7 @@ def constants_of(spec: dict[str, Any], problem: Problem) -> Any:
     setting = "scaled" if spec["setting"] == "tuned" else spec["setting"]
     known = problem._replace(assumed_budget=spec["assumed_budget"], assumed_for=spec["assumed_for"])
     factors = spec.get("factors") if setting == "scaled" else None
-    return algorithms.constants(spec["algorithm"], known, setting, factors, spec["variants"])
+    return algorithms.constants(spec["algorithm"], known, setting, factors, spec["variants"], spec["constants"])
 
 
 def _restart(spec: dict[str, Any], problem: Problem) -> int | None:
@@ -188,7 +188,7 @@ def _restart(spec: dict[str, Any], problem: Problem) -> int | None:
     return None if constant is None else int(getattr(constants_of(spec, problem), constant))
 
 
-def _summary(folder: Path, experiment: str) -> dict[str, Any]:
+def _summary(folder: Path, experiment: str, words: dict[str, str]) -> dict[str, Any]:
     """Means over the last fifth with their intervals."""
     name = layout.table("summary.csv", experiment)
     rows = []
@@ -198,7 +198,7 @@ def _summary(folder: Path, experiment: str) -> dict[str, Any]:
             {
                 "case": _in_words_of_row(row),
                 "learner": title(row["algorithm"]),
-                "constants": CONSTANTS.get(row["setting"], row["setting"]),
+                "constants": words[row["learner"]],
                 "reward": interval(row[f"last_value{end}"] for end in _ENDS),
                 "cost": interval(cost),
                 "over": cost[1] > limit,

@@ -15,13 +15,12 @@ from nscmdp.analysis import learning, tables
 from nscmdp.analysis.learning import OPTIMUM
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
-from nscmdp.report.page.curves import CONSTANTS
 from nscmdp.report.style import title
-from nscmdp.study import layout
+from nscmdp.study import layout, protocols
 from nscmdp.study.cases import DEFAULT
 from nscmdp.study.config import TUNED
 from nscmdp.study.plan import Plan
-from nscmdp.study.roles import FIRST
+from nscmdp.study.protocols import FIRST
 
 SHOWN = 0.005  # the least probability of a visit for a cell to be drawn
 BEST = "The constrained optimum"
@@ -82,12 +81,12 @@ def _pairs(rows: pd.DataFrame, episodes: list[int], prefix: str = "") -> list[li
 
 
 def _texts(plan: Plan, experiment: str) -> dict[str, str]:
-    """What learners are called: algorithm and constants, and a name of their own where they have one."""
-    texts = {OPTIMUM: BEST}
-    for one in plan.experiment(experiment).all_learners:
-        own = "" if one.label is None else f" ({one.name})"
-        texts[one.name] = f"{title(one.algorithm)}, {CONSTANTS.get(one.setting, one.setting)}{own}"
-    return texts
+    """What learners are called: algorithm, and the protocol or the constants."""
+    words = protocols.called(plan.config.protocols) if plan.config.protocols else {}
+    learners = plan.experiment(experiment).all_learners
+    return {OPTIMUM: BEST} | {
+        one.name: f"{title(one.algorithm)}, {words.get(one.name, one.label or one.setting)}" for one in learners
+    }
 
 
 def data(plan: Plan, folder: Path, experiment: str) -> dict[str, Any]:

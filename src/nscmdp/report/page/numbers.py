@@ -1,6 +1,5 @@
 """The tables that stand beside the page's figures."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,9 @@ from typing import Any
 import pandas as pd
 
 from nscmdp.analysis import comparison, tables
-from nscmdp.analysis.claims.simulation.alternatives import KINDS
 from nscmdp.analysis.suite import scores
 from nscmdp.analysis.suite.summary import TALLY
 from nscmdp.report.page import render
-from nscmdp.report.page.curves import CONSTANTS
 from nscmdp.report.style import title
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
@@ -22,15 +19,10 @@ from nscmdp.study.suite import KEPT
 def context(plan: Plan, folder: Path) -> dict[str, list[dict[str, Any]]]:
     """By section: notes, and tables as head and rows."""
     judged, found = plan.judged(), {}
-    if layout.ANSWER in judged:
-        numbers = json.loads((folder / layout.ANSWER).read_text(encoding="utf-8"))
-        found["simulation"] = [_reached(numbers)]
-        found["best_case"] = _best_cases(numbers) if numbers["best_cases"] else []
-        found["tuning"] = [_alternatives(numbers)]
     if layout.table("saturation.csv") in judged:
         table = tables.load(folder / layout.table("saturation.csv"))
         drawn = table[table["tuning"].isin(plan.roles.get("tuning", []))]
-        found.setdefault("tuning", []).extend([_saturation(drawn)] if len(drawn) else [])
+        found["tuning"] = [_saturation(drawn)] if len(drawn) else []
     if layout.table("suite_ranking.csv") in judged:
         found["suite"] = _suite(plan, folder)
     if layout.table("comparison.csv") in judged:
@@ -49,69 +41,6 @@ def part(note: str, label: str = "", columns: dict[str, Callable] | None = None,
         "rows": [[cell(row) for cell in columns.values()] for row in rows],
         "files": more.get("files", []),
     }
-
-
-def _reached(numbers: dict[str, Any]) -> dict[str, Any]:
-    return part(
-        "How far Algorithm 1 gets by the end of the run, from the uniform policy (0%) to the optimum (100%):",
-        "How far Algorithm 1 gets",
-        {
-            "map": lambda row: row["map"],
-            "#K": lambda row: f"{row['episodes']:,}",
-            "constants": lambda row: CONSTANTS.get(row["setting"], row["setting"]),
-            "#reached": lambda row: render.number(row["lam"], ".0%"),
-            "#cost": lambda row: f"{row['cost']:.2f}",
-            "#limit": lambda row: f"{row['limit']:g}",
-            "": lambda row: "feasible only by not learning" if row["kept_without_learning"] else "",
-        },
-        numbers["first_reading"],
-        files=[layout.SIMULATION],
-    )
-
-
-def _best_cases(numbers: dict[str, Any]) -> list[dict[str, Any]]:
-    shares = {row["best_case"]: row for row in numbers["best_cases"]}.values()
-    return [
-        part(
-            "A search over all admissible constants for the widest margin (mean distance to the threshold in standard "
-            "deviations over seeds), confirmed on fresh seeds. None found is not the same as false.",
-            "Best cases",
-            {
-                "best case": lambda row: row["best_case"].removeprefix("best_case_"),
-                "asked": lambda row: f"{row['asks']}: {row['says']}",
-                "constants": lambda row: "found" if row["found"] else "none found",
-                "#least margin": lambda row: f"{row['margin']:.1f}",
-                "#fresh seeds": lambda row: f"{row['agree']:.0f} of {row['seeds']:.0f}",
-                "#tried": lambda row: f"{row['tried']:.0f}",
-            },
-            numbers["best_cases"],
-        ),
-        part(
-            "Share of all admissible constants of Algorithm 1 at which its own parts of the claim hold:",
-            "Shares of admissible constants",
-            {
-                "best case": lambda row: row["best_case"].removeprefix("best_case_"),
-                "#share": lambda row: f"{row['share']:.1%}",
-                "#95% interval": lambda row: f"{row['share_low']:.1%} to {row['share_high']:.1%}",
-            },
-            shares,
-            files=[*map(layout.table, layout.BEST_CASES)],
-        ),
-    ]
-
-
-def _alternatives(numbers: dict[str, Any]) -> dict[str, Any]:
-    return part(
-        "How many verdicts with tuned constants change where the tuning is done otherwise:",
-        "Verdicts that change with the tuning",
-        {
-            "another": lambda row: KINDS[row[0]],
-            "#verdicts that differ": lambda row: str(row[1]["differ"]),
-            "#of": lambda row: str(row[1]["of"]),
-        },
-        numbers["alternatives"].items(),
-        files=[layout.SIMULATION],
-    )
 
 
 def _saturation(table: pd.DataFrame) -> dict[str, Any]:

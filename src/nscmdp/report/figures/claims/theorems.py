@@ -35,7 +35,6 @@ SYMBOLS = {  # of the factors of the condition on K
 }
 CONSTANTS = {  # of learners in the growth study, in a few words
     "tuned_each": "tuned at\neach K",
-    "tuned_each_by_regret": "each K,\nby regret",
     "tuned": "tuned once",
     "scaled": "defaults",
     "literal": "printed",

@@ -4,7 +4,7 @@
 const { load, element, choice, onTheme } = nscmdp;
 
 const TICKS = { fontsize: "13px" };
-const DASHES = { literal: "dotted", authors: "dashed", tuned: "solid", scaled: "solid" };
+const DASHES = ["solid", "dashed", "dotted", "dotdash", "dashdot"];
 const LABELS = {
   reward: "reward per episode", cost: "cost per episode", regret: "regret per episode",
   violation: "violation per episode", gap: "Lagrangian gap per episode", total_regret: "regret, added up",
@@ -76,7 +76,7 @@ function series(data, learners, measure, names, order) {
     name: learner.name,
     label: names.learners[learner.algorithm] + ", " + names.constants[learner.setting],
     color: "--series-" + (1 + (order.indexOf(learner.algorithm) % 8)),
-    dash: DASHES[learner.setting] || "dashdot",
+    dash: DASHES[Object.keys(names.constants).indexOf(learner.setting) % DASHES.length],
     restart: learner.restart,
     rows: measured(data, learner, measure),
   })).filter((one) => one.rows);
@@ -287,31 +287,3 @@ function withBokeh() {
   })), Promise.resolve());
   return ready;
 }
-
-/** The seeds behind a verdict, drawn when its evidence is first opened. */
-function evidence(details) {
-  const { experiment, measure, learners, constants } = JSON.parse(details.dataset.chart);
-  async function draw() {
-    const [data] = await load("curves_" + experiment);
-    const chosen = data.learners.filter((one) => one.algorithm in learners && one.setting in constants);
-    const shown = series(data, chosen, measure, { learners, constants }, Object.keys(learners));
-    const place = details.querySelector(".chart");
-    place.setAttribute("role", "img");
-    place.setAttribute("aria-label", `${LABELS[measure]} of every seed: ${shown.map((one) => one.label).join("; ")}`);
-    await chart(place, data, measure, shown, "seeds", true);
-    key(details.querySelector(".key"), shown, references(data, measure));
-  }
-  const opened = () => { if (details.open) withBokeh().then(draw); };
-  details.addEventListener("toggle", opened);
-  onTheme(opened);
-}
-document.querySelectorAll("details.evidence").forEach(evidence);
-
-/** A link from a verdict to its curves. */
-document.addEventListener("click", (event) => {
-  if (event.target.closest && event.target.closest("a.to-curves")) setTimeout(() => document.getElementById("curves").scrollIntoView());
-});
-
-nscmdp.curves = { withBokeh, chart, series, key, references, values };
-if (document.getElementById("curves-cases")) withBokeh().then(section);
-})();
