@@ -17,7 +17,7 @@ SNAKEMAKE := $(IN_VENV) snakemake --cores $(CORES)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := reproduce
-.PHONY: reproduce setup lock verify test test-all test-page test-slurm lint format bench readme suite search clean
+.PHONY: reproduce setup lock verify test test-all test-page test-slurm lint format bench readme long suite search clean
 
 reproduce: setup  ## simulations, tables, notebooks, figures and the page
 	$(SNAKEMAKE) $(ARGS)
@@ -87,10 +87,15 @@ readme: setup  ## put the answer of the results at hand into the README, and wha
 	cp results/tables/deviations.csv docs/deviations_effects.csv
 	cp results/deviations.md docs/deviations.md
 	cp results/figures/grid_world.png docs/grid_world.png
-	cp results/figures/claims.png docs/claims.png
+	cp results/figures/eta.png docs/eta.png
 	cp results/claims.md docs/claims.md
 	$(IN_VENV) nscmdp job readme docs/answer.json
 	$(IN_VENV) nscmdp verify results --update
+
+long: setup  ## the protocols beyond K = 1,000,000, their tables into docs/long: about ten minutes on two cores
+	$(SNAKEMAKE) --configfile workflow/presets/long.yaml $(ARGS)
+	mkdir -p docs/long
+	cp long/tables/protocols.csv long/tables/choices.csv docs/long
 
 suite: setup  ## the whole suite, again with longer frames, and what they came to into docs/suite and the README
 	$(SNAKEMAKE) --configfile workflow/presets/suite.yaml $(ARGS)
@@ -100,7 +105,7 @@ suite: setup  ## the whole suite, again with longer frames, and what they came t
 	$(IN_VENV) nscmdp job summary docs/suite
 	$(IN_VENV) nscmdp verify suite --reference docs/suite/reference.json --update
 
-search: setup  ## the deep searches again, into workflow/searches: about three hours on two cores; resumable
+search: setup  ## the deep searches again, into workflow/searches: about six hours on two cores; resumable
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml $(ARGS)
 	$(IN_VENV) nscmdp job record searched --output workflow/searches
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml workflow/presets/suite.yaml \

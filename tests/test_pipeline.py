@@ -86,7 +86,7 @@ def test_one_command_makes_figure_table_notebook_and_page(project):
         "figures/grid_world.narrow.svg",
         "notebooks/grid_world.ipynb",
         "notebooks/grid_world.html",
-        "tables/grid_world_6x6/summary.csv",
+        "tables/protocols_800/summary.csv",
         "index.html",
     ):
         assert (project / "results" / name).stat().st_size > 0, name
@@ -204,13 +204,14 @@ def test_more_seeds_run_no_old_seed_again(project):
     preset = yaml.safe_load((project / "workflow/presets/tiny.yaml").read_text())
     for experiment in preset["experiments"]:
         experiment["seeds"] += 2
+    preset["protocols"]["seeds"] += 2
     (project / "more.yaml").write_text(yaml.safe_dump(preset))
-    old = {file: file.stat().st_mtime_ns for file in project.glob("results/simulations/**/seeds=0-1.parquet")}
-    snakemake(project, "results/tables/grid_world_6x6/summary.csv", "--configfile", "more.yaml")
-    log = project / "results/logs/simulations/grid_world_6x6/triple_q/seeds=2-3.log"
+    old = {file: file.stat().st_mtime_ns for file in project.glob("results/simulations/**/seeds=1000-1001.parquet")}
+    snakemake(project, "results/tables/protocols_800/summary.csv", "--configfile", "more.yaml")
+    log = project / "results/logs/simulations/protocols_800/triple_q.authors/seeds=1002-1003.log"
     said = log.read_text()
-    assert "legs=1/K=800 triple_q.tuned seed 2: taken from seeds=2-2.parquet" in said
-    assert "seed 2: episode" not in said
-    assert "triple_q.tuned seed 3: episode 800 of 800" in said
+    assert "seed=1/K=800 triple_q.authors seed 1002: taken from seeds=1002-1002.parquet" in said
+    assert "seed 1002: episode" not in said
+    assert "triple_q.authors seed 1003: episode 800 of 800" in said
     assert old
     assert all(file.stat().st_mtime_ns == before for file, before in old.items())

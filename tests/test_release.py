@@ -38,7 +38,7 @@ def test_the_reference_states_the_committed_answer():
     stated = json.loads((ROOT / "docs/reference.json").read_text())["values"]
     numbers = json.loads((ROOT / "docs/answer.json").read_text())
     assert {name: value for name, value in stated.items() if name.startswith("answer/")} == dict(
-        reference.flat("answer", numbers)
+        reference.numbers("answer", numbers)
     ), "run: make readme"
 
 

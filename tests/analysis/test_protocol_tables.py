@@ -130,6 +130,16 @@ def judged_long(folder, raw):
     return [tables.load(folder / layout.table(one)) for one in layout.PROTOCOLS]
 
 
+def test_a_sign_drawn_in_every_episode_is_no_drift():
+    """Its largest distance is some standard deviations of a walk, a hundredth of a drift of one sign."""
+    found = protocols.walk(80_000, 324, 25)
+    assert found["deviation"] == pytest.approx(0.1 / np.sqrt(80_000))
+    assert 3 < found["largest"] / found["deviation"] < 6
+    assert found["value"] == pytest.approx(25 * found["largest"])
+    one = protocols.walk(4, 1, 1, drift=1.0)
+    assert one["largest"] in (0.25, 0.5, 0.75, 1.0)
+
+
 def test_every_part_is_counted_in_every_row(tmp_path):
     found, switched, moved = judged(tmp_path, as_published)
     for table in (found, switched):

@@ -423,6 +423,7 @@ def row(name, K, frame_end="full", **changed):
     made |= {"reading": "default", "parts": dict.fromkeys(PARTS, counted), "whole": {"all forgiving": counted}}
     made |= {"margins": dict.fromkeys(PARTS, 1.5), "numbers": {"share": 0.8, "late_cost": 1.5}, "draws": DRAWS}
     made |= {"seeds": [0, 1], "searched_on": [0], "tuned_for": "margin", "recorded": False}
+    made |= {"keeps": {SECOND: {"agree": 1, "of": 4}}}
     return made | changed
 
 
@@ -454,7 +455,7 @@ def test_the_notebook_says_what_the_answer_has(tmp_path):
     assert replication.answer(results).data == "1. It holds.\n2. Or not."
     shown = replication.verdicts(results).data
     assert shown["protocol"].tolist() == ["own", "own, longer (recorded)", "bump"]
-    assert shown.iloc[0].tolist()[2:] == ["3/4"] * 6 + ["80%", "1.50"]
+    assert shown.iloc[0].tolist()[2:] == ["3/4"] * 6 + ["80%", "1.50", "1/4"]
     options = replication.choices(results).data
     assert options.iloc[0].tolist()[:4] == ["eps", "0.5", "own", "C20c"]
 

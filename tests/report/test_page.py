@@ -114,7 +114,10 @@ def test_other_claims_are_counted_by_class():
 def test_what_the_page_says_of_protocols_is_what_the_answer_has(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     studies.answered(tmp_path, [studies.row("as printed", 100), studies.row("own method tuned", 100)])
-    answer = json.loads((tmp_path / layout.ANSWER).read_text()) | {"unstated": [{"name": "eps", "text": "Nothing."}]}
+    answer = json.loads((tmp_path / layout.ANSWER).read_text()) | {
+        "unstated": [{"name": "eps", "text": "Nothing."}],
+        "walk": {},
+    }
     (tmp_path / layout.ANSWER).write_text(json.dumps(answer))
     (tmp_path / layout.CLAIMS).write_text(json.dumps([]))
     moved = {"name": "own method tuned", "part": "C20a", "threshold": "learnt", "agree": 3, "of": 4}
@@ -123,7 +126,7 @@ def test_what_the_page_says_of_protocols_is_what_the_answer_has(tmp_path, monkey
     shown = verdicts.context(plan_of("one", SIMULATED), tmp_path)
     assert shown["sentences"] == ["It holds.", "Or not."]
     assert [row["name"] for row in shown["protocols"]] == ["as printed", "own method tuned"]
-    assert shown["protocols"][0]["cells"] == ["3/4"] * 6 + ["80%", "1.50", "-", "-"]
+    assert shown["protocols"][0]["cells"] == ["3/4"] * 6 + ["80%", "1.50", "1/4", "-", "-"]
     (option,) = shown["choices"][0]["options"]
     assert (option["option"], option["base"], option["decides"]) == ("0.5", "own", "c")
     assert shown["thresholds"][0]["values"] == "3 at 0.5, 3 at 0.8"

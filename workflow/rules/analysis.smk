@@ -180,7 +180,13 @@ use rule tuned as claims with:
 use rule tuned as answer with:
     input:
         at(layout.CLAIMS, *map(layout.table, layout.PROTOCOLS)),
-        at(*(name for name in plan.judged() if name in map(layout.table, layout.COMPARISON))),
+        at(
+            *(
+                name
+                for name in plan.judged()
+                if name in map(layout.table, layout.COMPARISON)
+            )
+        ),
         exact(*plan.roles.get("eta", [])),
         ledger="workflow/deviations.yaml",
     output:

@@ -150,7 +150,12 @@ def experiment_config(wildcards):
     used = [*plan.tuned_in(wildcards.experiment, chosen.all_learners)]
     names = {name for one in used for name in (one, *plan.started_from(one))}
     tunings = [one for one in plan.config.tunings if one.name in names]
-    alone = {"experiments": [chosen], "tunings": tunings, "shown": [], "protocols": None}
+    alone = {
+        "experiments": [chosen],
+        "tunings": tunings,
+        "shown": [],
+        "protocols": None,
+    }
     return plan.config.model_copy(update=alone).model_dump_json(exclude_unset=True)
 
 

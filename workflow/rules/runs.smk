@@ -53,9 +53,9 @@ rule tune:
     log:
         at(layout.log(TUNING)),
     priority: first
+    localrule: True
     conda:
         "../envs/nscmdp.yml"
-    localrule: True
     resources:
         mem_mb=1000,
         runtime=10,

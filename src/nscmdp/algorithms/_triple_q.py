@@ -65,7 +65,8 @@ class Constants(NamedTuple):
     keep_c: bool = False  # where Q is put back, C stays
     btilde: float = 0.0
     taken: bool = False  # V and W are those of the action taken
-    explore: tuple[float, float, int, float] = (0.0, 1.0, 1, 0.0)  # share at first, decay, every so often, floor
+    floor: float = 0.0  # this share of the actions always explores, and of the others ...
+    explore: tuple[float, float, int] = (0.0, 1.0, 1)  # ... a share at first, its decay, every so often
 
 
 class TripleQ(NamedTuple):
@@ -117,7 +118,7 @@ def triple_q(
     table[:, :, :N] = initial[:, None, :, None]
     t = visits(longest)
     b = first.bonus(t)
-    start, decay, every, floor = first.explore
+    floor, (start, decay, every) = first.floor, first.explore
     choices = np.array([(arm.frame, arm.eta, problem.rho + arm.eps, 2 * problem.H * arm.btilde) for arm in arms])
     return TripleQ(
         table=table,

@@ -111,7 +111,8 @@ def authors(problem: Problem, variants: Variants) -> Constants:
         cap_q=float(np.nextafter(850 / 800, 2)),
         cap_c=float(np.nextafter(1, 2)),
         keep_c=True,
-        explore=(1.0, 0.95, 20, 0.03),
+        floor=0.03,
+        explore=(1.0, 0.95, 20),
     )
 
 

@@ -78,7 +78,8 @@ def authors(problem: Problem) -> Constants:
         cap_c=float(np.nextafter(1, 2)),
         keep_c=True,
         taken=True,
-        explore=(1.0, 0.95, 20, 0.03),
+        floor=0.03,
+        explore=(1.0, 0.95, 20),
     )
 
 

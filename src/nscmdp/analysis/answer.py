@@ -16,7 +16,7 @@ from nscmdp.analysis.markdown import between, table
 from nscmdp.analysis.protocols import FAILS, HOLDS, verdict
 from nscmdp.analysis.thresholds import Rules
 from nscmdp.runs import files
-from nscmdp.runs.parts import FIRST, PARTS, TRIPLE_Q
+from nscmdp.runs.parts import PARTS, TRIPLE_Q
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
 
@@ -34,7 +34,7 @@ def gather(plan: Plan, folder: Path) -> dict[str, Any]:
     assert plan.config.protocols is not None
     rules, entries = thresholds.load(), deviations.load(deviations.LEDGER)
     found, switched, _ = (tables.load(folder / layout.table(name)) for name in layout.PROTOCOLS)
-    swept = [protocols.swept(folder, name, "eta") for name in plan.roles.get("eta", [])]
+    swept = [protocols.swept(folder, name) for name in plan.roles.get("eta", [])]
     numbers = {
         "protocols": [_protocol(row) for row in found.to_dict("records")],
         "choices": [
@@ -45,6 +45,7 @@ def gather(plan: Plan, folder: Path) -> dict[str, Any]:
         "unstated": [
             *{one.name: {"name": one.name, "text": one.text} for one in plan.config.protocols.choices}.values()
         ],
+        "walk": {key: float(f"{value:.4g}") for key, value in protocols.walk(80_000, 324, 25).items()},
         "eta": ordering(pd.concat(swept, ignore_index=True), rules) if swept else [],
         "claims": _claims(folder / layout.CLAIMS),
         "growth": _growth(folder / layout.table("comparison.csv")),
@@ -67,6 +68,11 @@ def _protocol(row: dict[str, Any]) -> dict[str, Any]:
             name: None if pd.isna(row[f"{name} margin"]) else float(f"{row[f'{name} margin']:.4g}") for name in PARTS
         },
         "numbers": numbers,
+        "keeps": {
+            name: {"agree": int(row[f"{short}keeps"]), "of": int(row[f"{short}runs"])}
+            for name, short in protocols.SHORT.items()
+            if not pd.isna(row.get(f"{short}keeps"))
+        },
         "tuned_for": "margin" if "margin" in _words(row["objective"]) else "gap" if _words(row["objective"]) else None,
         "recorded": bool(row["recorded"]),
     }
@@ -77,25 +83,36 @@ def _words(cell: Any) -> list[str]:
 
 
 def ordering(swept: pd.DataFrame, rules: Rules) -> list[dict[str, Any]]:
-    """At every eta that both learners have under the earlier code's rule, their costs at the end.
+    """Algorithm 1 and Triple-Q at equal eta and eps, under the earlier code's rule: their costs, who breaks the limit.
 
-    They are ordered where Algorithm 1 stays within the limit and Triple-Q breaks it.
+    Triple-Q runs with its own frame, and with Algorithm 1's.
     """
-    found = []
-    bump = swept[swept["frame_end"] == "bump"]
-    for (K, eta), mine in bump.groupby(["K", "eta"]):
-        one, other = (mine[mine["algorithm"] == name] for name in (FIRST, TRIPLE_Q))
-        if len(one) and len(other):
-            broken = [verdict(rows["breaks"].iloc[0], rows["of"].iloc[0], rules.agreement) for rows in (one, other)]
-            costs = {"algorithm_1": one["late_cost"].iloc[0], "triple_q": other["late_cost"].iloc[0]}
-            costs = {name: float(f"{cost:.4g}") for name, cost in costs.items()}
-            found.append({"K": int(K), "eta": float(eta), **costs, "ordered": broken == [FAILS, HOLDS]})
+    found: list[dict[str, Any]] = []
+    columns = swept.reindex(columns=[*swept.columns, *({"eps", "frame"} - {*swept.columns})])
+    bump = columns[columns["frame_end"] == "bump"]
+    for (K, eta, eps), mine in bump.groupby(["K", "eta", "eps"], dropna=False):
+        other = mine["algorithm"] == TRIPLE_Q
+        one, own, same = mine[~other], mine[other & mine["frame"].isna()], mine[other & mine["frame"].notna()]
+        row: dict[str, Any] = {"K": int(K), "eta": float(eta), "eps": None if pd.isna(eps) else float(eps)}
+        for name, rows in {"algorithm_1": one, "triple_q": own, "triple_q_same_frame": same}.items():
+            if len(rows):
+                breaks = verdict(rows["breaks"].iloc[0], rows["of"].iloc[0], rules.agreement)
+                row |= {name: float(f"{rows['late_cost'].iloc[0]:.4g}"), f"{name}_breaks": breaks}
+        found.append(row)
     return found
 
 
-def holds(row: dict[str, Any], rules: Rules, whole: str = "all forgiving") -> bool:
-    counted = row["whole"][whole]
+def ordered(row: dict[str, Any], other: str) -> bool:
+    return (row["algorithm_1_breaks"], row[f"{other}_breaks"]) == (FAILS, HOLDS)
+
+
+def agreed(counted: dict[str, int], rules: Rules) -> bool:
+    """Do as many runs agree as must?"""
     return counted["of"] > 0 and verdict(counted["agree"], counted["of"], rules.agreement) == HOLDS
+
+
+def holds(row: dict[str, Any], rules: Rules, whole: str = "all forgiving") -> bool:
+    return agreed(row["whole"][whole], rules)
 
 
 def sentences(numbers: dict[str, Any], rules: Rules) -> list[str]:
@@ -113,7 +130,7 @@ def _missing(unstated: list[dict[str, Any]]) -> str:
     names = ", ".join(one["name"] for one in unstated)
     return (
         f"The paper's simulation cannot be reproduced from its text: the text leaves open {len(unstated)} choices "
-        f"({names}), and the source has no picture to compare with."
+        f"({names}), and its source has no picture to compare with."
     )
 
 
@@ -164,53 +181,54 @@ def _from_which_K(rows: list[dict[str, Any]], rules: Rules) -> str:
     return f"Where Algorithm 1 is tuned and the baselines run as released, the whole claim holds {'; '.join(said)}."
 
 
-def equal_treatment(numbers: dict[str, Any]) -> list[dict[str, Any]]:
-    return [row for row in numbers["protocols"] if row["baselines"] in ("tuned", "same eta")]
-
-
 def _ordering(numbers: dict[str, Any], rules: Rules) -> str:
-    swept, equal = numbers["eta"], equal_treatment(numbers)
-    ordered = [row for row in swept if row["ordered"]]
-    tuned = [row for row in equal if row["baselines"] == "tuned"]
-    kept = [row for row in tuned if holds(row, rules)]
-    counted = ""
-    if swept:
-        counted = (
-            f"at equal eta Algorithm 1 stays within the limit where Triple-Q breaks it at {len(ordered)} of "
-            f"{len(swept)} values"
-        )
-    if tuned:
-        equally = f"with all learners tuned equally the whole claim holds at {len(kept)} of {len(tuned)} K"
-        counted = f"{counted}, and {equally}" if counted else equally
-    if not counted:
-        return "The learners were not compared at equal eta or equal tuning."
-    if ordered or kept:
-        return f"The order of the learners does not follow from eta alone: {counted}."
     own = [row for row in numbers["protocols"] if row["baselines"] == "released"]
-    apart = sum(all(verdict(*row["parts"][part].values(), rules.agreement) == HOLDS for part in ORDER) for row in own)
-    if not apart:
-        return f"The paper's order of the learners appears under no protocol: {counted}."
+    apart = sum(all(agreed(row["parts"][part], rules) for part in ORDER) for row in own)
+    tuned = [row for row in numbers["protocols"] if row["baselines"] == "tuned"]
+    kept = sum(holds(row, rules) for row in tuned)
+    alike = {
+        "at equal eta and eps": [ordered(row, "triple_q") for row in numbers["eta"] if "triple_q_breaks" in row],
+        "at equal eta, eps and frame": [
+            ordered(row, "triple_q_same_frame") for row in numbers["eta"] if "triple_q_same_frame_breaks" in row
+        ],
+    }
+    counted = [f"{words} at {sum(found)} of {len(found)} pairs" for words, found in alike.items() if found]
+    counted += [f"with all learners tuned equally the whole claim holds under {kept} of {len(tuned)}"] if tuned else []
+    shown = f"under {apart} of {len(own)} protocols with released baselines"
+    beside = "; ".join([shown, *counted])
+    equal_eta, equal_frame = alike.values()
+    if not apart and not any(equal_eta):
+        return f"The paper's order (Algorithm 1 within the limit, Triple-Q above it) appears nowhere: {beside}."
+    if kept or any(equal_frame):
+        return f"The order of the learners does not follow from eta, eps and the frame alone: it appears {beside}."
+    cause = "eta, eps and the frame, which set how fast the dual moves" if any(equal_eta) else "eta"
     return (
-        f"The paper's order of the learners (Algorithm 1 within the limit, Triple-Q above it) appears under {apart} of "
-        f"{len(own)} protocols with released baselines, follows their eta, and vanishes where they are treated alike: "
-        f"{counted}."
+        f"The order of the learners (Algorithm 1 within the limit, Triple-Q above it) follows {cause}, and vanishes "
+        f"where these are alike: it appears {beside}."
     )
 
 
 def _for_a_reader(numbers: dict[str, Any], rules: Rules) -> str:
     own = [row for row in numbers["protocols"] if row["baselines"] == "released"]
     found = [row for row in own if holds(row, rules)]
-    equal = [row for row in equal_treatment(numbers) if holds(row, rules)]
+    equal = [row for row in numbers["protocols"] if row["baselines"] != "released" and holds(row, rules)]
+    swept = [row for row in numbers["eta"] if "triple_q_breaks" in row]
+    within = sum(row["triple_q_breaks"] == FAILS for row in swept)
+    other = f"; Triple-Q stays within it too at {within} of {len(swept)} pairs of eta and eps" if within else ""
+    for row in numbers["protocols"]:
+        if row["baselines"] == "tuned" and row["tuned_for"] == "margin":
+            keeps = row["keeps"]["triple_q"]
+            other += f", and in {keeps['agree']} of {keeps['of']} runs where it is tuned as Algorithm 1 is"
     if not found and not equal:
         return "For a reader: the claim was found under no protocol; the simulation is no evidence for Algorithm 1."
     if equal:
         return (
             "For a reader: the claim also holds where all learners are treated alike, and is evidence for Algorithm 1 "
-            "under the protocols that say so."
+            f"under the protocols that say so{other}."
         )
     return (
-        "For a reader: the figure can be had, and shows what its constants were chosen for; it is no evidence that "
-        "Algorithm 1 keeps a limit that Triple-Q cannot keep."
+        "For a reader: the figure can be had, and shows how its constants were chosen; it is no evidence that only "
+        f"Algorithm 1 keeps the limit{other}."
     )
 
 
@@ -241,27 +259,23 @@ def markdown(numbers: dict[str, Any]) -> str:
         "\n".join(f"{number}. {sentence}" for number, sentence in enumerate(numbers["sentences"], start=1)),
         "Runs that agree to each part of the claim, by protocol: Algorithm 1 performs well; learns quickly, strictly, "
         "and with dips allowed; keeps the limit; Triple-Q breaks it; RestartQ-UCB breaks it. Algorithm 1's share of "
-        "the optimum and its cost (limit 5) are those of the last fifth.",
+        "the optimum and its cost (limit 5) are those of the last fifth; the last column: Triple-Q keeps the limit.",
         table(HEAD, map(cells, numbers["protocols"])),
         "What each unstated choice decides, and all other claims of the paper: the page, and `docs/claims.md`.",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-HEAD = ("protocol", "K", "well", "quickly", "dips", "limit", "Triple-Q", "RestartQ", "share", "cost")
+HEAD = ("protocol", "K", "well", "quickly", "dips", "limit", "Triple-Q", "RestartQ", "share", "cost", "Triple-Q keeps")
 
 
 def cells(row: dict[str, Any]) -> list[str]:
     parts = [count(row["parts"][name]) for name in PARTS]
     share, cost = row["numbers"].get("share"), row["numbers"].get("late_cost")
     name = f"{row['name']}{' (recorded)' if row['recorded'] else ''}"
-    return [
-        name,
-        f"{row['K']:,}",
-        *parts,
-        "-" if share is None else f"{share:.0%}",
-        "-" if cost is None else f"{cost:.2f}",
-    ]
+    reached = ["-" if share is None else f"{share:.0%}", "-" if cost is None else f"{cost:.2f}"]
+    keeps = row["keeps"].get(TRIPLE_Q, {"agree": 0, "of": 0})
+    return [name, f"{row['K']:,}", *parts, *reached, count(keeps)]
 
 
 def count(counted: dict[str, int]) -> str:

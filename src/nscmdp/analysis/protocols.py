@@ -92,6 +92,8 @@ class Judge:
             row[f"{short}cost"] = np.mean([each.mean_cost() for each in mine])
             row[f"{short}late_cost"] = np.mean([each.mean_cost(after=LAST) for each in mine])
             row[f"{short}worst_tenth"] = np.mean([each.worst_tenth() for each in mine])
+            keeps = [PARTS["C20c"].distance(each, self.rules.default) >= 0 for each in mine]
+            row[f"{short}keeps"], row[f"{short}runs"] = sum(keeps), len(keeps)
         return row | {"made_from": made_from(self.plan, one)}
 
     def moved(self, one: Protocol) -> list[dict[str, Any]]:
@@ -189,28 +191,38 @@ def write(plan: Plan, folder: Path) -> None:
         tables.write_csv(folder / layout.table(name), made)
 
 
-def swept(folder: Path, experiment: str, constant: str) -> pd.DataFrame:
-    """One row per learner of an experiment whose learners differ in one constant: means over its runs."""
+def swept(folder: Path, experiment: str) -> pd.DataFrame:
+    """One row per learner of an experiment whose learners differ in some constants: these, and means over its runs."""
     facts = files.read(folder / layout.table("exact.parquet", experiment))[1]
-    episodes = facts["cases"][0]["episodes"]
-    at = thresholds.load()
-    rows = []
+    at, rows = thresholds.load().default, []
     for learner, runs in trials(folder, experiment).items():
         spec, mine = facts["learners"][learner], [*runs.values()]
-        breaks = [PARTS["C20d"].distance(each, at.default) >= 0 for each in mine]
         rows.append(
             {
                 "learner": learner,
                 "algorithm": spec["algorithm"],
                 "frame_end": spec["variants"].get("reset", "bump"),
-                constant: spec["constants"][constant],
-                "K": episodes,
+                "K": facts["cases"][0]["episodes"],
+                **spec["constants"],
                 "share": np.mean([each.lam(after=LAST) for each in mine]),
                 "late_cost": np.mean([each.mean_cost(after=LAST) for each in mine]),
-                "breaks": sum(breaks),
-                "keeps": sum(PARTS["C20c"].distance(each, at.default) >= 0 for each in mine),
+                "breaks": sum(PARTS["C20d"].distance(each, at) >= 0 for each in mine),
+                "keeps": sum(PARTS["C20c"].distance(each, at) >= 0 for each in mine),
                 "of": len(mine),
                 "limit": mine[0].limit,
             }
         )
     return pd.DataFrame(rows)
+
+
+def walk(episodes: int, locations: int, horizon: int, drift: float = 0.1) -> dict[str, float]:
+    """The reward's drift if its sign were drawn anew in every episode: a walk of steps drift/K at every location.
+
+    ``largest``: how far any location gets in any episode; ``value``: no value of any policy moves by more.
+    """
+    rng, at, largest = np.random.default_rng([27, episodes]), np.zeros(locations), 0.0
+    for first in range(0, episodes, 1000):
+        steps = 2.0 * rng.integers(0, 2, (min(1000, episodes - first), locations)) - 1.0
+        path = at + np.cumsum(steps, axis=0) * drift / episodes
+        at, largest = path[-1], max(largest, float(np.abs(path).max()))
+    return {"deviation": drift / episodes**0.5, "largest": largest, "value": horizon * largest}

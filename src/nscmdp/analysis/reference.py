@@ -43,7 +43,7 @@ def gather(folder: Path) -> dict[str, Any]:
     for name, prefix in ((layout.ANSWER, "answer"), (layout.CLAIMS, "claims")):
         if (folder / name).is_file():
             read = json.loads((folder / name).read_text(encoding="utf-8"))
-            found |= dict(_claims(read) if prefix == "claims" else _numbers(prefix, read))
+            found |= dict(_claims(read) if prefix == "claims" else numbers(prefix, read))
     for name, key, measured in SUITE:
         if (folder / layout.table(name)).is_file():
             rows = tables.load(folder / layout.table(name)).set_index(key)[measured]
@@ -61,7 +61,7 @@ def _claims(claims: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
             yield f"claims/{claim['id']}/{key}", claim[key]
 
 
-def _numbers(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
+def numbers(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Of a tree: its numbers, and its words of closed lists."""
     return ((name, one) for name, one in flat(prefix, value) if not isinstance(one, str) or one in WORDS)
 

@@ -8,7 +8,8 @@ Two objectives:
              constraint is scored by what it loses against the best value without it, and every candidate of it
              counts as feasible.
     margin   what an author does for her own method: the widest smallest margin of what the paper's simulation says of
-             Algorithm 1 (:mod:`nscmdp.runs.parts`). The loss is minus that margin, and every candidate is feasible.
+             Algorithm 1, asked of whoever is tuned (:mod:`nscmdp.runs.parts`). The loss is minus that margin, and
+             every candidate is feasible.
 """
 
 from collections.abc import Sequence

@@ -97,7 +97,7 @@ class Protocols(Strict):
     environment: Options = Field(description="Of all protocols, but for their readings.")
     draws: list[Seed] = Field(min_length=1, description="Seeds of the environment; no search sees them.")
     seeds: Few = Field(description="Runs of each protocol in each draw.")
-    choice_seeds: Few = Field(description="Runs of each option in each draw.")
+    choice_seeds: Few = Field(default=2, description="Runs of each option in each draw.")
     first_seed: Seed = Field(default=1000, description="The first of so many seeds.")
     points: Few = Field(default=200, description="Evaluated policies of a run.")
     long: bool = Field(default=False, description="Run what takes long, and nothing else.")

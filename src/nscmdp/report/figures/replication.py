@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import Markdown
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from pandas.io.formats.style import Styler
@@ -20,11 +21,14 @@ from nscmdp.report.results import Results, needs
 from nscmdp.runs.parts import FIRST, PARTS, TRIPLE_Q
 from nscmdp.study import layout
 
+SAME_FRAME = "bump, same frame"
+QUANTITIES = {"share": "share of the optimum", "late_cost": "cost per episode"}
 SWEEPS = {  # algorithm and rule at a frame's end: label, colour, dashes
     (FIRST, "full"): ("Algorithm 1, all tables reset", "C0", "--"),
     (FIRST, "bump"): ("Algorithm 1, bump", "C0", "-"),
     (TRIPLE_Q, "full"): ("Triple-Q, all tables reset", "C1", "--"),
     (TRIPLE_Q, "bump"): ("Triple-Q, bump", "C1", "-"),
+    (TRIPLE_Q, SAME_FRAME): ("Triple-Q, bump, Algorithm 1's frame", "C1", ":"),
 }
 MARKS = {"literal": ("printed", "s"), "authors": ("released", "*")}
 FRAME_ENDS = {"full": "all tables reset", "bump": "bump"}
@@ -52,10 +56,10 @@ def choices(results: Results) -> Styler:
     rows = [
         [row["choice"], row["option"], row["base"], ", ".join(row["decides"]) or "nothing"]
         + [count(counted) for counted in row["parts"].values()]
-        + cells(row)[-2:]
+        + cells(row)[-3:]
         for row in _answer(results)["choices"]
     ]
-    columns = ["choice", "option", "from", "decides", *PARTS, "share", "cost"]
+    columns = ["choice", "option", "from", "decides", *PARTS, "share", "cost", "Triple-Q keeps"]
     return _small(pd.DataFrame(rows, columns=columns).style.hide(axis="index"))
 
 
@@ -75,47 +79,53 @@ def _small(table: Styler) -> Styler:
 
 
 def eta(results: Results) -> Figure:
-    """Share and cost over the last fifth against eta; the values of the formulas are marked."""
+    """Share and cost over the last fifth against eta, a row for each eps; the values of the formulas are marked."""
     (name,) = results.experiments("eta")[:1]
-    rows = _named(protocols.swept(results.folder, name, "eta"))
-    problem = Problem.of(
-        tables.environment(results.file("exact.parquet", name), *tables.cases(results.file("exact.parquet", name))[0])
-    )
-    figure, axes = plt.subplots(1, 2, figsize=(11, 4.2))
-    for ax, (column, label) in zip(
-        axes, {"share": "share of the optimum", "late_cost": "cost per episode"}.items(), strict=True
-    ):
-        for key, (text, colour, dashes) in SWEEPS.items():
-            mine = rows[(rows["algorithm"] == key[0]) & (rows["frame_end"] == key[1])].sort_values("eta")
-            if len(mine):
-                ax.plot(mine["eta"], mine[column], dashes, color=colour, marker="o", markersize=3, label=text)
-            for setting, (_, mark) in MARKS.items() if len(mine) else ():
-                at = algorithms.constants(key[0], problem, setting).eta
-                height = np.interp(np.log(at), np.log(mine["eta"]), mine[column])
-                ax.plot(at, height, mark, color=colour, markersize=11, markeredgecolor="black", zorder=4)
-        ax.set(xscale="log", xlabel="eta", ylabel=f"{label}, last fifth")
-    axes[1].axhline(rows["limit"].iloc[0], color=style.LIMIT, linestyle=":", linewidth=1.2, label="limit")
+    file = results.file("exact.parquet", name)
+    rows = _named(protocols.swept(results.folder, name))
+    problem = Problem.of(tables.environment(file, *tables.cases(file)[0]))
+    tightenings = list(dict.fromkeys(rows["eps"])) if "eps" in rows else [None]
+    figure, axes = plt.subplots(len(tightenings), 2, figsize=(11, 3.8 * len(tightenings)), squeeze=False)
+    for pair, eps in zip(axes, tightenings, strict=True):
+        here = rows if eps is None else rows[rows["eps"] == eps]
+        for ax, column in zip(pair, ("share", "late_cost"), strict=True):
+            _draw_against_eta(ax, here, column, problem)
+            ax.set(xscale="log", xlabel="eta", ylabel=f"{QUANTITIES[column]}, last fifth")
+            ax.set_title("" if eps is None else f"eps = {eps:g}")
+        pair[1].axhline(rows["limit"].iloc[0], color=style.LIMIT, linestyle=":", linewidth=1.2, label="limit")
     keys = [
         Line2D([], [], linestyle="", marker=mark, color="white", markeredgecolor="black", markersize=9, label=said)
         for said, mark in MARKS.values()
     ]
-    handles = [*axes[1].get_legend_handles_labels()[0], *keys]
-    style.legend(figure, ncols=4, handles=handles)
+    drawn = {handle.get_label(): handle for ax in axes[:, 1] for handle in ax.get_legend_handles_labels()[0]}
+    style.legend(figure, ncols=4, handles=[*drawn.values(), *keys])
     return figure
 
 
+def _draw_against_eta(ax: Axes, rows: pd.DataFrame, column: str, problem: Problem) -> None:
+    for key, (text, colour, dashes) in SWEEPS.items():
+        mine = rows[(rows["algorithm"] == key[0]) & (rows["frame_end"] == key[1])].sort_values("eta")
+        if mine.empty:
+            continue
+        ax.plot(mine["eta"], mine[column], dashes, color=colour, marker="o", markersize=3, label=text)
+        for setting, (_, mark) in MARKS.items() if key[1] in ("full", "bump") else ():
+            at = algorithms.constants(key[0], problem, setting).eta
+            height = np.interp(np.log(at), np.log(mine["eta"]), mine[column])
+            ax.plot(at, height, mark, color=colour, markersize=11, markeredgecolor="black", zorder=4)
+
+
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
-    """Triple-Q that resets all its tables is Algorithm 1 with Triple-Q's frame."""
-    other = rows["learner"].str.startswith("triple_q_reset")
-    return rows.assign(
-        algorithm=rows["algorithm"].mask(other, TRIPLE_Q), frame_end=rows["frame_end"].mask(other, "full")
-    )
+    """Triple-Q that resets all its tables is Algorithm 1 with Triple-Q's frame; a given frame has a line of its own."""
+    reset = rows["learner"].str.startswith("triple_q_reset")
+    framed = (rows["algorithm"] == TRIPLE_Q) & (rows["frame"].notna() if "frame" in rows else False)
+    frame_end = rows["frame_end"].mask(reset, "full").mask(framed, SAME_FRAME)
+    return rows.assign(algorithm=rows["algorithm"].mask(reset, TRIPLE_Q), frame_end=frame_end)
 
 
 def frames(results: Results) -> Figure:
     """Share of the optimum against the length of a frame, one line for each K; filled where the limit is kept."""
     figure, (share, cost) = plt.subplots(1, 2, figsize=(11, 4.2))
-    rows = pd.concat([protocols.swept(results.folder, name, "frame") for name in results.experiments("frames")])
+    rows = pd.concat([protocols.swept(results.folder, name) for name in results.experiments("frames")])
     for number, (K, mine) in enumerate(rows.sort_values("frame").groupby("K")):
         colour = f"C{number}"
         for ax, column in ((share, "share"), (cost, "late_cost")):

@@ -26,6 +26,7 @@ def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
         "protocols": [_protocol(row, reasons[row["name"]]) for row in answer["protocols"]],
         "parts": [part.says for part in PARTS.values()],
         "choices": _choices(answer),
+        "walk": answer["walk"],
         "thresholds": _thresholds(folder),
         "others": _sentence(Counter(claim["class"] for claim in others)) if others else None,
         "classes": [
@@ -64,7 +65,7 @@ def _choices(answer: dict[str, Any]) -> list[dict[str, Any]]:
                 "option": row["option"],
                 "base": row["base"],
                 "decides": ", ".join(_part(name) for name in row["decides"]) or "nothing",
-                "cells": [*map(count, row["parts"].values()), *cells(row)[-2:]],
+                "cells": [*map(count, row["parts"].values()), *cells(row)[-3:]],
             }
             for row in rows
         ]
