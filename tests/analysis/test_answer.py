@@ -36,7 +36,7 @@ WITH_DIPS = {"all": {"agree": 0, "of": 20}, "all forgiving": {"agree": 20, "of":
 def eta(value, breaks="holds", own="does not hold", framed="does not hold"):
     """Algorithm 1 and Triple-Q at one eta and eps: who breaks the limit?"""
     made = {"K": 80_000, "eta": value, "eps": 0.5, "algorithm_1_breaks": own, "triple_q_breaks": breaks}
-    return made | {"triple_q_same_frame_breaks": framed}
+    return made | {"triple_q_same_frame_breaks": framed, "algorithm_1_keeps": "holds", "triple_q_keeps": breaks}
 
 
 NUMBERS = {
@@ -49,7 +49,7 @@ NUMBERS = {
         row("same eta", agree=0, baselines="same eta", frame_end="bump"),
     ],
     "choices": [],
-    "unstated": [{"name": "K", "text": ""}, {"name": "eta", "text": ""}],
+    "unstated": [{"name": name, "text": "", "ours": name == "search"} for name in ("K", "eta", "search")],
     "eta": [eta(10.0, "does not hold"), eta(2150.0, "holds", "holds", "holds")],
 }
 
@@ -73,14 +73,18 @@ def test_the_answer_has_five_sentences():
     assert "from K = 1,000,000 on (dips allowed, without dips at none; tried: 80,000 to 1,000,000)" in from_which
     assert "at no K that was tried (80,000 to 80,000)" in from_which
     assert "follows eta, and vanishes where these are alike" in ordering
-    assert "under 1 of 4 protocols with released baselines; at equal eta and eps at 0 of 2 pairs" in ordering
+    assert (
+        "under 1 of 4 protocols with released baselines; at equal eta and eps at 0 of 2 pairs by the last" in ordering
+    )
+    assert "fifth (over the whole run Algorithm 1 alone keeps the limit at 1)" in ordering
     assert "no evidence that only Algorithm 1 keeps the limit; Triple-Q stays within it too at 1 of 2 pairs" in reader
 
 
 def test_where_the_order_survives_equal_eta_and_not_equal_frames_the_dual_decides():
     ordering = said(changed(eta=[eta(10.0, "does not hold"), eta(60.0)]))[3]
     assert "follows eta, eps and the frame, which set how fast the dual moves" in ordering
-    assert "at equal eta and eps at 1 of 2 pairs; at equal eta, eps and frame at 0 of 2 pairs" in ordering
+    assert "at equal eta and eps at 1 of 2 pairs by the last fifth" in ordering
+    assert "at equal eta, eps and frame at 0 of 2 pairs" in ordering
 
 
 def test_where_the_order_survives_equal_eta_and_equal_frames_the_sentence_turns():

@@ -11,6 +11,7 @@ from nscmdp import algorithms, environments
 from nscmdp.problem import Problem
 from nscmdp.runs import files, optima, scoring, search
 from nscmdp.study import plan
+from shipped import ROOT
 
 RANGES = {"bonus": (1e-4, 0.1), "eta": (0.01, 100.0), "frame": (0.1, 30.0)}
 PLANTED = {"bonus": 0.004, "eta": 3.0, "frame": 12.0}
@@ -232,3 +233,23 @@ def test_a_learner_whose_queue_is_frozen_cannot_be_tuned_into_keeping_the_limit(
     table = BY_GAP.summary(rows[rows["stage"] == "selection"])
     assert not table["feasible"].any()
     assert (table["violation"] > 0).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tuning", ["margin_bump_80000", "tuning_18x18"])
+def test_what_is_recorded_is_what_the_sources_at_hand_score(tuning, tmp_path, monkeypatch):
+    """Of the best candidate of a recorded search, on the selection seeds, to the six digits of a record."""
+    monkeypatch.chdir(ROOT)
+    planned = plan.load(ROOT / "config.yaml")
+    episodes = planned.tuning(tuning).episodes
+    spec = planned.tuning_spec(tuning, "nonstationary_triple_q", episodes)
+    kept = spec["recorded"][0]
+    optima.solve(planned.optimum_spec(tuning), tmp_path / "optima.parquet")
+    scorer = scoring.Scorer(spec, tmp_path / "optima.parquet")
+    rows = [
+        {"factors": "", "seed": seed, **scorer.score(kept["factors"], seed)}
+        for seed in planned.config.effort.selection_list
+    ]
+    found = scorer.objective.summary(pd.DataFrame(rows)).iloc[0]
+    for name in ("loss", "violation", "lam"):
+        assert found[name] == pytest.approx(kept[name], rel=1e-5)

@@ -10,7 +10,7 @@ the claim's name in workflow/claims.yaml. Nothing else decides a verdict.
     out of reach                        what it promises begins at a K that is computed and that no run can have, or
                                         rests on what the paper does not print
     mixed                               some of the seeds, versions or problems agree
-    depends on constants                constants that the paper leaves open decide
+    depends on unstated choices         what the paper leaves open decides
 """
 
 import math

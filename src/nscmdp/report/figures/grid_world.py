@@ -43,7 +43,7 @@ def grid_world(results: Results) -> Figure:
         experiment = next(iter(found.values())).experiment
         if row == 1:
             _draw_environment(figure.add_subplot(grid[0, :]), results, experiment)
-        best = results.table("exact.parquet", experiment).groupby("episode").first().reset_index()
+        best = results.table("exact.parquet", experiment)
         pair = (figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1]))
         _draw_training(pair, curves, best, looks)
         for ax, title in zip(pair, ("reward", "cost"), strict=True):
@@ -63,8 +63,9 @@ def _draw_environment(ax: Axes, results: Results, experiment: str) -> None:
 
 
 def _draw_training(pair: tuple[Axes, Axes], table: pd.DataFrame, best: pd.DataFrame, looks: dict[str, dict]) -> None:
-    """Reward and cost, each beside the optimum of its episode; the limit is dashed. A run is a draw and a seed."""
+    """Reward and cost, each beside the optimum of its episode, a mean over draws; the limit is dashed."""
     first = best.iloc[0]
+    best = best.groupby("episode")[["optimal_value", "optimal_utility", "horizon"]].mean().reset_index()
     table = table.assign(cost=table["horizon"] - table["utility"], seed=table["reading"] + table["seed"].astype(str))
     optimal = {"reward": best["optimal_value"], "cost": best["horizon"] - best["optimal_utility"]}
     for ax, (quantity, optimum) in zip(pair, optimal.items(), strict=True):

@@ -17,7 +17,7 @@ from nscmdp.study import layout
 COLOURS = {  # of verdicts, colour-blind safe
     "holds": "#0173b2",
     "holds with declared deviations": "#4a9cc9",
-    "depends on constants": "#8a6d00",
+    "depends on unstated choices": "#8a6d00",
     "mixed": "#8a6d00",
     "out of reach": "#6b6b6b",
     "does not hold": "#b3460b",
