@@ -72,7 +72,7 @@ def test_a_row_counts_the_runs_that_agree_to_each_part(tmp_path):
     assert pd.isna(printed["searched_on"])
 
 
-def test_a_choice_decides_the_parts_whose_verdict_it_changes(tmp_path):
+def test_a_choice_decides_the_parts_in_which_the_counts_change(tmp_path):
     def behave(one, experiment, reading, seed):
         if one.variants.reset == "bump" if one.algorithm == FIRST else False:
             return 0.9, 2.5
@@ -84,6 +84,14 @@ def test_a_choice_decides_the_parts_whose_verdict_it_changes(tmp_path):
     assert pd.isna(rows.loc["none", "decides"])
     assert (rows.loc["a bump", "C20c agree"], rows.loc["a bump", "C20c of"]) == (0, 4)  # two draws, two seeds
     assert rows.loc["a bump", "C20d of"] == 6  # the base's runs of a learner that is not switched
+
+
+@pytest.mark.parametrize(
+    ("counts", "decided"), [((20, 20, 10, 20), True), ((16, 20, 10, 10), False), ((0, 20, 10, 10), True)]
+)
+def test_a_difference_that_chance_explains_decides_nothing(counts, decided):
+    rows = [{"C20a agree": agree, "C20a of": of} for agree, of in (counts[:2], counts[2:])]
+    assert protocols.differs(*rows, "C20a") == decided
 
 
 def test_thresholds_are_moved_one_at_a_time(tmp_path):

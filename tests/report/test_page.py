@@ -126,9 +126,10 @@ def test_what_the_page_says_of_protocols_is_what_the_answer_has(tmp_path, monkey
     shown = verdicts.context(plan_of("one", SIMULATED), tmp_path)
     assert shown["sentences"] == ["It holds.", "Or not."]
     assert [row["name"] for row in shown["protocols"]] == ["as printed", "own method tuned"]
-    assert shown["protocols"][0]["cells"] == ["3/4"] * 6 + ["80%", "1.50", "1/4", "-", "-"]
+    assert shown["protocols"][0]["cells"] == ["3/4"] * 6 + ["80%", "1.50", "-", "-"]
     (option,) = shown["choices"][0]["options"]
-    assert (option["option"], option["base"], option["decides"]) == ("0.5", "own", "c")
+    assert shown["bases"] == ["own"]
+    assert (option["option"], option["decides"], option["elsewhere"]) == ("0.5", ["keeps the limit"], [])
     assert shown["thresholds"][0]["values"] == "3 at 0.5, 3 at 0.8"
 
 

@@ -5,6 +5,7 @@ of the learners is read from the rows of the protocols and from the runs at many
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +137,8 @@ def sentences(numbers: dict[str, Any], rules: Rules) -> list[str]:
 def _missing(unstated: list[dict[str, Any]]) -> str:
     names = [one["name"] for one in unstated if not one["ours"]]
     return (
-        f"The paper's simulation cannot be reproduced from its text: the text leaves open {len(names)} choices "
-        f"({', '.join(names)}), and its source has no picture to compare with."
+        f"The simulation cannot be reproduced from the paper's text, which leaves {len(names)} choices open "
+        f"({', '.join(names)}), and the paper's source contains no picture to compare with."
     )
 
 
@@ -146,10 +147,16 @@ def _as_printed(rows: list[dict[str, Any]], rules: Rules) -> str:
     usual = [row for row in printed if row["reading"] == "default" and row["constants"] == printed[0]["constants"]]
     if not usual:
         return "As printed, Algorithm 1 was not run."
-    best = max(row["numbers"]["share"] for row in usual)
-    reached = ", ".join(f"{row['numbers']['share']:.0%} at K = {row['K']:,}" for row in usual)
-    said = "learns nothing" if best < rules.unlearnt else "learns"
-    return f"As printed, Algorithm 1 {said}: from the uniform policy (0%) to the optimum (100%) it gets to {reached}."
+    learns = max(row["numbers"]["share"] for row in usual) >= rules.unlearnt
+    reached = enumeration(f"{row['numbers']['share']:.0%} at K = {row['K']:,}" for row in usual)
+    said = "learns" if learns else "learns nothing at any K that was run"
+    return f"As printed, Algorithm 1 {said}: of the way from the uniform policy to the optimum it covers {reached}."
+
+
+def enumeration(words: Iterable[str]) -> str:
+    """One, two and three."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def tuned_by_an_author(numbers: dict[str, Any]) -> list[dict[str, Any]]:
@@ -167,55 +174,49 @@ def first_K(rows: list[dict[str, Any]], rules: Rules, whole: str = "all forgivin
     return min(later, default=None)
 
 
-RULES = {"full": "all tables reset at a frame's end", "bump": "the earlier code's rule at a frame's end"}
+RULES = {"full": "with all tables reset at a frame's end", "bump": "with the earlier code's rule at a frame's end"}
 
 
 def _from_which_K(rows: list[dict[str, Any]], rules: Rules) -> str:
-    said = []
+    said, strict = [], []
     for frame_end, words in RULES.items():
         mine = [row for row in rows if row["frame_end"] == frame_end]
         if not mine:
             continue
-        tried = f"{min(row['K'] for row in mine):,} to {max(row['K'] for row in mine):,}"
-        forgiving, strict = first_K(mine, rules), first_K(mine, rules, "all")
-        if forgiving is None:
-            said.append(f"with {words} at no K that was tried ({tried})")
-        else:
-            dips = "" if strict == forgiving else f", without dips {f'from K = {strict:,} on' if strict else 'at none'}"
-            said.append(f"with {words} from K = {forgiving:,} on (dips allowed{dips}; tried: {tried})")
+        runs = enumeration(f"{count(row['whole']['all forgiving'])} runs at K = {row['K']:,}" for row in mine)
+        said.append(f"{words} {_from(first_K(mine, rules))} ({runs})")
+        if (K := first_K(mine, rules, "all")) is not None:
+            strict.append(f"{words} {_from(K)}")
     if not said:
         return "No protocol tunes Algorithm 1 alone."
-    return f"Where Algorithm 1 is tuned and the baselines run as released, the whole claim holds {'; '.join(said)}."
+    return (
+        "If Algorithm 1 is tuned for the claim and the baselines run as released, the whole claim, with dips after a "
+        f"frame's end allowed, holds {enumeration(said)}; without dips it holds {'; '.join(strict) or _from(None)}."
+    )
+
+
+def _from(K: int | None) -> str:
+    return "at no K that was tried" if K is None else f"from K = {K:,} on"
 
 
 def _ordering(numbers: dict[str, Any], rules: Rules) -> str:
     own = [row for row in numbers["protocols"] if row["baselines"] == "released"]
     apart = sum(all(agreed(row["parts"][part], rules) for part in ORDER) for row in own)
     tuned = [row for row in numbers["protocols"] if row["baselines"] == "tuned"]
-    kept = sum(holds(row, rules) for row in tuned)
-    alike = {
-        "at equal eta and eps": [ordered(row, "triple_q") for row in numbers["eta"] if "triple_q_breaks" in row],
-        "at equal eta, eps and frame": [
-            ordered(row, "triple_q_same_frame") for row in numbers["eta"] if "triple_q_same_frame_breaks" in row
-        ],
-    }
-    counted = [f"{words} at {sum(found)} of {len(found)} pairs" for words, found in alike.items() if found]
-    whole = [row for row in numbers["eta"] if (row["algorithm_1_keeps"], row["triple_q_keeps"]) == (HOLDS, FAILS)]
-    if alike["at equal eta and eps"]:
-        counted[0] += f" by the last fifth (over the whole run Algorithm 1 alone keeps the limit at {len(whole)})"
-    counted += [f"with all learners tuned equally the whole claim holds under {kept} of {len(tuned)}"] if tuned else []
-    shown = f"under {apart} of {len(own)} protocols with released baselines"
-    beside = "; ".join([shown, *counted])
-    equal_eta, equal_frame = alike.values()
+    kept = sum(all(agreed(row["parts"][part], rules) for part in ORDER) for row in tuned)
+    equal_eta = [ordered(row, "triple_q") for row in numbers["eta"] if "triple_q_breaks" in row]
+    equal_frame = [ordered(row, "triple_q_same_frame") for row in numbers["eta"] if "triple_q_same_frame_breaks" in row]
+    where = [f"under {apart} of {len(own)} protocols with released baselines"]
+    where += [f"at {sum(equal_eta)} of {len(equal_eta)} pairs of equal eta and eps"] if equal_eta else []
+    where += [f"at {sum(equal_frame)} of {len(equal_frame)} where the frame is equal too"] if equal_frame else []
+    where += [f"under {kept} of {len(tuned)} protocols that tune the baselines too"] if tuned else []
+    order = "Algorithm 1 within the limit and Triple-Q above it"
     if not apart and not any(equal_eta):
-        return f"The paper's order (Algorithm 1 within the limit, Triple-Q above it) appears nowhere: {beside}."
+        return f"The paper's order ({order}) appears nowhere: {enumeration(where)}."
     if kept or any(equal_frame):
-        return f"The order of the learners does not follow from eta, eps and the frame alone: it appears {beside}."
+        return f"The paper's order ({order}) is not that of eta, eps and frame alone: it appears {enumeration(where)}."
     cause = "eta, eps and the frame, which set how fast the dual moves" if any(equal_eta) else "eta"
-    return (
-        f"The order of the learners (Algorithm 1 within the limit, Triple-Q above it) follows {cause}, and vanishes "
-        f"where these are alike: it appears {beside}."
-    )
+    return f"The paper's order ({order}) is the order of {cause}: it appears {enumeration(where)}."
 
 
 def _for_a_reader(numbers: dict[str, Any], rules: Rules) -> str:
@@ -224,21 +225,25 @@ def _for_a_reader(numbers: dict[str, Any], rules: Rules) -> str:
     equal = [row for row in numbers["protocols"] if row["baselines"] != "released" and holds(row, rules)]
     swept = [row for row in numbers["eta"] if "triple_q_breaks" in row]
     within = sum(row["triple_q_breaks"] == FAILS for row in swept)
-    other = f"; Triple-Q stays within it too at {within} of {len(swept)} pairs of eta and eps" if within else ""
+    also = [f"at {within} of {len(swept)} pairs of eta and eps"] if within else []
     for row in numbers["protocols"]:
         if row["baselines"] == "tuned" and row["tuned_for"] == "margin":
             keeps = row["keeps"]["triple_q"]
-            other += f", and in {keeps['agree']} of {keeps['of']} runs where it is tuned as Algorithm 1 is"
+            also.append(f"in {keeps['agree']} of {keeps['of']} runs where it is tuned as Algorithm 1 is")
+    triple_q = f"; Triple-Q keeps it too {enumeration(also)}" if also else ""
     if not found and not equal:
-        return "For a reader: the claim was found under no protocol; the simulation is no evidence for Algorithm 1."
+        return (
+            "For a reader: the claim holds under no protocol, and the simulation is no evidence for Algorithm 1"
+            f"{triple_q}."
+        )
     if equal:
         return (
             "For a reader: the claim also holds where all learners are treated alike, and is evidence for Algorithm 1 "
-            f"under the protocols that say so{other}."
+            f"under the protocols that say so{triple_q}."
         )
     return (
-        "For a reader: the figure can be had, and shows how its constants were chosen; it is no evidence that only "
-        f"Algorithm 1 keeps the limit{other}."
+        "For a reader: a figure like the paper's shows how the constants of both learners were chosen, not that "
+        f"Algorithm 1 alone keeps the limit{triple_q}."
     )
 
 
@@ -276,16 +281,20 @@ def markdown(numbers: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-HEAD = ("protocol", "K", "well", "quickly", "dips", "limit", "Triple-Q", "RestartQ", "share", "cost", "Triple-Q keeps")
+LABELS = dict(zip(PARTS, ("well", "quickly", "with dips", "keeps the limit", "Triple-Q", "RestartQ-UCB"), strict=True))
+HEAD = ("protocol", "K", *LABELS.values(), "share", "cost", "Triple-Q keeps")
 
 
 def cells(row: dict[str, Any]) -> list[str]:
     parts = [count(row["parts"][name]) for name in PARTS]
-    share, cost = row["numbers"].get("share"), row["numbers"].get("late_cost")
     name = f"{row['name']}{' (recorded)' if row['recorded'] else ''}"
-    reached = ["-" if share is None else f"{share:.0%}", "-" if cost is None else f"{cost:.2f}"]
+    reached = [number(row, "share", "{:.0%}"), number(row, "late_cost", "{:.2f}")]
     keeps = row["keeps"].get(TRIPLE_Q, {"agree": 0, "of": 0})
     return [name, f"{row['K']:,}", *parts, *reached, count(keeps)]
+
+
+def number(row: dict[str, Any], name: str, form: str) -> str:
+    return form.format(row["numbers"][name]) if name in row["numbers"] else "-"
 
 
 def count(counted: dict[str, int]) -> str:

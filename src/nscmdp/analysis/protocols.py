@@ -33,6 +33,7 @@ WHOLE = {  # all of the claim, with "quickly" in one of its two readings
     "all forgiving": tuple(name for name in PARTS if name != "C20b"),
 }
 SHORT = {FIRST: "", TRIPLE_Q: "triple_q_", RESTART_Q: "restart_q_ucb_"}  # of columns about each learner
+SIGNIFICANT = 0.01  # a choice decides a part where its counts differ with a smaller p
 Run = tuple[str, int]  # (draw, seed)
 
 
@@ -108,15 +109,16 @@ class Judge:
         return rows
 
     def decided(self, row: dict[str, Any], base: dict[str, Any]) -> str:
-        """The parts whose verdict is another than in the protocol from which the choice was switched."""
-        return " ".join(
-            name.replace(" ", "_")
-            for name in PARTS
-            if row[f"{name} of"] and self._verdict(row, name) != self._verdict(base, name)
-        )
+        """The parts to which another share of the runs agrees than under the base, by more than chance."""
+        return " ".join(name.replace(" ", "_") for name in PARTS if row[f"{name} of"] and differs(row, base, name))
 
-    def _verdict(self, row: dict[str, Any], name: str) -> str:
-        return verdict(row[f"{name} agree"], row[f"{name} of"], self.rules.agreement)
+
+def differs(row: dict[str, Any], base: dict[str, Any], name: str) -> bool:
+    """Fisher's exact test on the runs that agree to a part and those that do not."""
+    from scipy.stats import fisher_exact  # takes half a second to import
+
+    counts = [(one[f"{name} agree"], one[f"{name} of"] - one[f"{name} agree"]) for one in (row, base)]
+    return bool(fisher_exact(counts).pvalue < SIGNIFICANT)
 
 
 def trials(folder: Path, experiment: str) -> dict[str, dict[Run, Trial]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nscmdp.analysis import tables
-from nscmdp.analysis.answer import cells, count
+from nscmdp.analysis.answer import LABELS, cells, number
 from nscmdp.analysis.claims import ledger
 from nscmdp.runs.parts import PARTS
 from nscmdp.study import layout
@@ -24,8 +24,8 @@ def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
     return {
         "sentences": answer["sentences"],
         "protocols": [_protocol(row, reasons[row["name"]]) for row in answer["protocols"]],
-        "parts": [part.says for part in PARTS.values()],
-        "choices": _choices(answer),
+        "parts": list(LABELS.values()),
+        **_choices(answer),
         "walk": answer["walk"],
         "thresholds": _thresholds(folder),
         "others": _sentence(Counter(claim["class"] for claim in others)) if others else None,
@@ -37,44 +37,51 @@ def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
 
 
 def _protocol(row: dict[str, Any], reason: str) -> dict[str, Any]:
-    name, K, *rest = cells(row)
-    numbers = row["numbers"]
-    costs = [numbers.get(f"{learner}_late_cost") for learner in ("triple_q", "restart_q_ucb")]
-    own = {key: row[key] for key in ("frame_end", "constants", "baselines", "recorded")}
-    searched = ", ".join(map(str, row["searched_on"])) or "no search"
-    runs = f"{len(row['draws'])} x {len(row['seeds'])}"
-    beside = ["-" if cost is None else f"{cost:.2f}" for cost in costs]
+    name, K, *shown = cells(row)
     return {
-        **own,
+        **{key: row[key] for key in ("frame_end", "constants", "baselines")},
         "name": name,
         "K": K,
-        "cells": [*rest, *beside],
+        "cells": [
+            *shown[:-1],
+            number(row, "triple_q_late_cost", "{:.2f}"),
+            number(row, "restart_q_ucb_late_cost", "{:.2f}"),
+        ],
         "reason": reason,
-        "runs": runs,
-        "searched": searched,
+        "runs": f"{len(row['draws'])} x {len(row['seeds'])}",
+        "searched": ", ".join(map(str, row["searched_on"])) or "no search",
     }
 
 
-def _choices(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """By unstated choice: what the text says, and what each option decides from each protocol."""
-    found = []
+def _choices(answer: dict[str, Any]) -> dict[str, Any]:
+    """A row per option: the parts that it decides, by the protocol from which it is switched."""
+    bases = [base for base, _ in Counter(row["base"] for row in answer["choices"]).most_common(2)]
+    made = []
     for choice in answer["unstated"]:
         rows = [row for row in answer["choices"] if row["choice"] == choice["name"]]
         options = [
             {
-                "option": row["option"],
-                "base": row["base"],
-                "decides": ", ".join(_part(name) for name in row["decides"]) or "nothing",
-                "cells": [*map(count, row["parts"].values()), *cells(row)[-3:]],
+                "option": option,
+                "decides": [_decides(rows, option, base) for base in bases],
+                "elsewhere": [
+                    f"{row['base']}: {_parts(row)}"
+                    for row in rows
+                    if row["option"] == option and row["base"] not in bases
+                ],
             }
-            for row in rows
+            for option in dict.fromkeys(row["option"] for row in rows)
         ]
-        found.append({**choice, "options": options})
-    return found
+        made.append({**choice, "options": options})
+    return {"bases": bases, "choices": made}
 
 
-def _part(name: str) -> str:
-    return name.replace("_", " ").removeprefix("C20")
+def _decides(rows: list[dict[str, Any]], option: str, base: str) -> str:
+    """Empty where the option is not switched from that protocol."""
+    return next((_parts(row) for row in rows if (row["option"], row["base"]) == (option, base)), "")
+
+
+def _parts(row: dict[str, Any]) -> str:
+    return ", ".join(LABELS[name.replace("_", " ")] for name in row["decides"]) or "nothing"
 
 
 def _thresholds(folder: Path) -> list[dict[str, Any]]:
