@@ -220,6 +220,19 @@ def test_constants_that_are_kept_are_numbers_of_the_tunings_own_case(study):
     assert (longer.frame, longer.eta, longer.btilde, longer.eps) == (there.frame, there.eta, there.btilde, 0.5)
 
 
+def test_constants_that_are_scaled_follow_the_number_of_episodes_and_no_other_environment(study):
+    planned, _, found = study
+    chosen, (case,) = tuning.choices([found[FIRST]]), planned.cases_of("choice")
+    made = simulations.with_chosen_factors(learner(tuned_at="scaled"), chosen, 4096, {"choice": case.spec})
+    options = case.spec["options"]
+    there = Problem.of(environments.make(case.spec["name"], 4096, **options))
+    expected = algorithms.constants(FIRST, there, "scaled", chosen["choice", FIRST, 64]["main"])
+    assert made["constants"] == algorithms.scalars(expected)
+    same_K = simulations.with_chosen_factors(learner(tuned_at="scaled"), chosen, 64, {"choice": case.spec})
+    kept = simulations.with_chosen_factors(learner(tuned_at="kept"), chosen, 64, {"choice": case.spec})
+    assert same_K["constants"] == kept["constants"]
+
+
 def test_choices_belong_to_tuned_learners():
     with pytest.raises(config.Unacceptable, match="choice belongs to the setting 'tuned'"):
         learner(setting="scaled", choice="search_0")

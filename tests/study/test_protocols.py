@@ -107,5 +107,4 @@ def test_the_shipped_protocols_are_what_a_reader_could_mean():
         (first,) = [learner for learner in one.learners if learner["algorithm"] == FIRST]
         assert first.get("variants", {}).get("reset", "full") == one.frame_end
         baselines = [learner for learner in one.learners if learner["algorithm"] != FIRST]
-        tuned = {learner["setting"] == "tuned" for learner in baselines}
-        assert tuned == {one.baselines == "tuned"}
+        assert any(learner["setting"] == "tuned" for learner in baselines) == (one.baselines == "tuned")

@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from nscmdp import __version__, algorithms, simulate
+from nscmdp import __version__, algorithms, environments, simulate
 from nscmdp.drift import DriftingCMDP
 from nscmdp.metrics import Array
 from nscmdp.problem import Problem
@@ -81,7 +81,8 @@ def with_chosen_factors(
     """A learner of the setting "tuned" as one of the setting "scaled"; any other as it is.
 
     Factors are those chosen for these ``episodes``, or in the case of ``tuned_in`` in which its tuning decides. A
-    learner whose constants are kept has those that the factors make there, as numbers.
+    learner whose constants are kept has those that the factors make there, as numbers; where they are scaled, those
+    that they would make there with these ``episodes``.
     """
     if learner["setting"] != "tuned":
         return learner
@@ -90,8 +91,9 @@ def with_chosen_factors(
     factors = chosen[learner["tuning"], algorithm, at][learner["choice"]]
     factors = {name: value * learner["times"].get(name, 1.0) for name, value in factors.items()}
     rest = {key: value for key, value in learner.items() if key not in ("times", "choice", "tuned_at", "tuning")}
-    if learner["tuned_at"] == "kept":
-        made = kept_constants(*(json.dumps(part) for part in (case, algorithm, factors, learner["variants"])))
+    if learner["tuned_at"] in ("kept", "scaled"):
+        there = case if learner["tuned_at"] == "kept" else case | {"episodes": episodes}
+        made = kept_constants(*(json.dumps(part) for part in (there, algorithm, factors, learner["variants"])))
         rest["constants"] = made | learner["constants"]
     return {**rest, "setting": "scaled", "factors": factors}
 
@@ -99,7 +101,8 @@ def with_chosen_factors(
 @cache
 def kept_constants(case: str, algorithm: str, factors: str, variants: str) -> dict[str, float]:
     """The constants that factors make in a case, as numbers."""
-    known = Problem.of(optima.environment(json.loads(case)))
+    there = json.loads(case)
+    known = Problem.of(environments.make(there["name"], there["episodes"], **there["options"]))
     made = algorithms.constants(json.loads(algorithm), known, "scaled", json.loads(factors), json.loads(variants))
     return algorithms.scalars(made)
 
