@@ -156,8 +156,8 @@ class LearnerBase(Strict):
     tuned_at: Literal["once", "each", "kept", "scaled"] = Field(
         default="once",
         description="For the setting tuned: factors chosen at the tuning's own number of episodes, or at each K; "
-        "kept: the constants, as numbers, that the factors make where the tuning is; scaled: those that they would make "
-        "there with the run's number of episodes.",
+        "kept: the constants, as numbers, that the factors make where the tuning is; scaled: those that they would "
+        "make there with the run's number of episodes.",
     )
     tuning: str | None = Field(default=None, description="For the setting tuned: in place of the experiment's.")
 
