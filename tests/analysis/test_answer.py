@@ -49,7 +49,7 @@ NUMBERS = {
         row("same eta", agree=0, baselines="same eta", frame_end="bump"),
     ],
     "choices": [],
-    "unstated": [{"name": name, "text": "", "ours": name == "search"} for name in ("K", "eta", "search")],
+    "unstated": [{"name": name, "text": "", "stated": name == "search"} for name in ("K", "eta", "search")],
     "eta": [eta(10.0, "does not hold"), eta(2150.0, "holds", "holds", "holds")],
 }
 

@@ -87,7 +87,8 @@ def test_a_choice_decides_the_parts_in_which_the_counts_change(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("counts", "decided"), [((20, 20, 10, 20), True), ((16, 20, 10, 10), False), ((9, 20, 9, 10), False), ((0, 20, 10, 10), True)]
+    ("counts", "decided"),
+    [((20, 20, 10, 20), True), ((16, 20, 10, 10), False), ((9, 20, 9, 10), False), ((0, 20, 10, 10), True)],
 )
 def test_a_choice_decides_where_half_of_the_runs_change_sides(counts, decided):
     rows = [{"C20a agree": agree, "C20a of": of} for agree, of in (counts[:2], counts[2:])]

@@ -116,6 +116,7 @@ use rule tuned as protocols with:
     input:
         exact(*plan.roles.get("protocols", []), *plan.roles.get("choices", [])),
         thresholds="workflow/claims.yaml",
+        recorded=sorted(map(str, Path("docs/long").glob("*.csv"))),
     output:
         tables_of("protocols"),
     log:

@@ -12,6 +12,7 @@ hand is left out.
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,11 @@ class Judge:
         place = self.places[one.name].get(part.algorithm)
         return {} if place is None else {run: part.distance(each, at) for run, each in self.trials(place).items()}
 
-    def distance_of_mean(self, one: Protocol, part: Part) -> float:
-        """Of the mean over the runs of the learner that a part is about."""
+    def distance_of_mean(self, one: Protocol, part: Part, shown: Callable[[Trial], Trial] = lambda mean: mean) -> float:
+        """Of the mean over the runs of the learner that a part is about, or of what is ``shown`` of it."""
         place = self.places[one.name].get(part.algorithm)
         runs = [] if place is None else [*self.trials(place).values()]
-        return part.distance(mean_of(runs), self.rules.default) if runs else np.nan
+        return part.distance(shown(mean_of(runs)), self.rules.default) if runs else np.nan
 
     def row(self, one: Protocol) -> dict[str, Any]:
         found = {name: self.distances(one, part, self.rules.default) for name, part in PARTS.items()}
@@ -90,6 +91,9 @@ class Judge:
             row[f"{name} margin"] = margin(values.mean(), values.std(ddof=1)) if len(values) > 1 else np.nan
             row[f"{name} by draw"] = by_draw(distances)
             row[f"{name} mean"] = self.distance_of_mean(one, PARTS[name])
+        row["running mean"] = all(
+            self.distance_of_mean(one, PARTS[name], running) >= 0 for name in WHOLE["all"] if found[name]
+        )
         for whole, parts in WHOLE.items():
             row[f"{whole} mean"] = all(row[f"{name} mean"] >= 0 for name in parts if found[name])
             asked = [found[name] for name in parts if found[name]]
@@ -132,6 +136,13 @@ def mean_of(runs: list[Trial]) -> Trial:
     """The mean over runs, stretch by stretch."""
     arrays = {name: np.mean([getattr(one, name) for one in runs], axis=0) for name in Trial._fields if name != "limit"}
     return Trial(**arrays, limit=runs[0].limit)
+
+
+def running(run: Trial) -> Trial:
+    """Averages since the first episode."""
+    total = np.cumsum(run.weight)
+    gain, room, cost = (np.cumsum(run.weight * of) / total for of in (run.gain, run.room, run.cost))
+    return Trial(run.share, np.ones_like(total, dtype=float), gain, room, cost, run.limit)
 
 
 def by_draw(distances: dict[Run, float]) -> str:
@@ -179,7 +190,7 @@ def long_plan(plan: Plan) -> Plan:
     return planning.make(raw | {"suite": None, "protocols": raw["protocols"] | {"long": True}})
 
 
-def recorded(plan: Plan, name: str) -> pd.DataFrame:
+def recorded(plan: Plan, name: str, columns: list[str]) -> pd.DataFrame:
     """The rows that `make long` has recorded, but for those that are made from something else than what is at hand."""
     file = RECORDED / name
     if not file.is_file() or plan.config.protocols is None or plan.config.protocols.long:
@@ -187,6 +198,8 @@ def recorded(plan: Plan, name: str) -> pd.DataFrame:
     later = long_plan(plan)
     known = {one.name: one for one in later.config.protocols.run}  # type: ignore[union-attr]
     rows = tables.load(file)
+    if not {*columns} <= {*rows.columns}:
+        return pd.DataFrame()
     sound = [
         row["name"] in known and made_from(later, known[row["name"]]) == row["made_from"]
         for row in rows.to_dict("records")
@@ -208,7 +221,7 @@ def write(plan: Plan, folder: Path) -> None:
     for name, rows in zip(layout.PROTOCOLS, (list(bases.values()), switched, moved), strict=True):
         made = pd.DataFrame(rows)
         if name != "thresholds.csv":
-            made = pd.concat([made.assign(recorded=False), recorded(plan, name)], ignore_index=True)
+            made = pd.concat([made.assign(recorded=False), recorded(plan, name, [*made.columns])], ignore_index=True)
         tables.write_csv(folder / layout.table(name), made)
 
 

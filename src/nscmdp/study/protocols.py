@@ -87,7 +87,7 @@ class Unstated(Strict):
 
     name: Name = Field(description="What tables call it.")
     text: str = Field(description="What the paper says of it.")
-    ours: bool = Field(default=False, description="It is a choice of this replication, not one of the paper's text.")
+    stated: bool = Field(default=False, description="The text does not leave it open; it is switched all the same.")
     options: list[Option] = Field(min_length=1, description="Each is switched by itself.")
     bases: list[str] = Field(default=[], description="The protocols from which its options are switched.")
 

@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from nscmdp.analysis import tables
-from nscmdp.analysis.answer import LABELS, cells, number
+from nscmdp.analysis import tables, thresholds
+from nscmdp.analysis.answer import GROWING, LABELS, cells, growing, number, tuned_by_an_author
 from nscmdp.analysis.claims import ledger
 from nscmdp.runs.parts import PARTS
 from nscmdp.study import layout
@@ -25,6 +26,9 @@ def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
         "sentences": answer["sentences"],
         "protocols": [_protocol(row, reasons[row["name"]]) for row in answer["protocols"]],
         "parts": list(LABELS.values()),
+        "rules": thresholds.load(),
+        "restart_q_shares": _range(row["numbers"].get("restart_q_ucb_share") for row in answer["protocols"]),
+        "growing": {"head": GROWING, "rows": [*map(growing, tuned_by_an_author(answer))]},
         **_choices(answer),
         "walk": answer["walk"],
         "thresholds": _thresholds(folder),
@@ -51,6 +55,11 @@ def _protocol(row: dict[str, Any], reason: str) -> dict[str, Any]:
         "runs": f"{len(row['draws'])} x {len(row['seeds'])}",
         "searched": ", ".join(map(str, row["searched_on"])) or "no search",
     }
+
+
+def _range(shares: Iterable[float | None]) -> str:
+    known = [share for share in shares if share is not None]
+    return f"{min(known):.0%} to {max(known):.0%}" if known else ""
 
 
 def _choices(answer: dict[str, Any]) -> dict[str, Any]:
