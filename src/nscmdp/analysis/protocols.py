@@ -221,7 +221,9 @@ def write(plan: Plan, folder: Path) -> None:
     for name, rows in zip(layout.PROTOCOLS, (list(bases.values()), switched, moved), strict=True):
         made = pd.DataFrame(rows)
         if name != "thresholds.csv":
-            made = pd.concat([made.assign(recorded=False), recorded(plan, name, [*made.columns])], ignore_index=True)
+            made = pd.concat([made.assign(recorded=False), recorded(plan, name, [*made.columns])])
+            order = {one.name: place for place, one in enumerate(judge.study.every)}
+            made = made.sort_values("name", key=lambda names: names.map(order), kind="stable")
         tables.write_csv(folder / layout.table(name), made)
 
 
