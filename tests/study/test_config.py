@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.utils import update_config
 
 from nscmdp import algorithms, environments
 from nscmdp.study import config, plan
@@ -50,9 +51,14 @@ def learner(**keys):
     return changed(learners=[{"algorithm": "triple_q", "setting": "literal", **keys}])
 
 
-@pytest.mark.parametrize("name", ["config.yaml", "workflow/presets/tiny.yaml", "workflow/presets/full.yaml"])
-def test_the_shipped_configurations_are_accepted(name):
-    plan.load(ROOT / name).check()
+@pytest.mark.parametrize("preset", [None, "tiny", "full", "long", "suite"])
+def test_the_shipped_configurations_are_accepted(preset, monkeypatch):
+    """A preset changes config.yaml as Snakemake does: mappings are merged, lists replaced."""
+    monkeypatch.chdir(ROOT)
+    raw = yaml.safe_load((ROOT / "config.yaml").read_text())
+    if preset:
+        update_config(raw, yaml.safe_load((ROOT / f"workflow/presets/{preset}.yaml").read_text()))
+    plan.make(raw).check()
 
 
 WRONG = {
