@@ -223,7 +223,7 @@ def write(plan: Plan, folder: Path) -> None:
         if name != "thresholds.csv":
             made = pd.concat([made.assign(recorded=False), recorded(plan, name, [*made.columns])])
             order = {one.name: place for place, one in enumerate(judge.study.every)}
-            made = made.sort_values("name", key=lambda names: names.map(order), kind="stable")
+            made = made.sort_values("name", key=lambda names: names.map(order), kind="stable") if len(made) else made
         tables.write_csv(folder / layout.table(name), made)
 
 
