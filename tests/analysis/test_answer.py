@@ -54,6 +54,7 @@ NUMBERS = {
     "unstated": [{"name": name, "text": "", "stated": name == "search"} for name in ("K", "eta", "search")],
     "eta": [eta(10.0, "does not hold"), eta(2150.0, "holds", "holds", "holds")],
     "still": True,
+    "claims": {"holds": ["C1", "C2"], "false": ["C13"]},
 }
 
 
@@ -125,6 +126,7 @@ def test_where_the_mean_alone_meets_the_claim_it_is_said():
 
 def test_from_which_K_on_needs_every_larger_K():
     rows = [row("a", 1), row("b", 2, agree=0), row("c", 3), row("d", 4)]
+
     def first_K(*rows):
         return answer.first_K([*rows], lambda one: answer.holds(one, RULES))
 
@@ -147,6 +149,7 @@ def test_the_text_has_the_sentences_and_a_row_for_each_protocol():
     text = answer.markdown({**NUMBERS, "sentences": said(NUMBERS)})
     for number, sentence in enumerate(said(NUMBERS), start=1):
         assert f"{number}. {sentence}" in text
+    assert "| **holds** | C1, C2 |" in text
     assert "| own, long | 1,000,000 | 20/20 | 20/20 | 20/20 | 20/20 | 20/20 | 20/20 | 85% | 4.50 | 19/20 |" in text
 
 

@@ -190,19 +190,18 @@ def instances(Ks, budgets=(1, 10, 100), readings=("seed=1", "seed=2")):
 
 def test_growth_sums_over_K_and_means_per_episode(tmp_path):
     figure = comparison_table.growth(grown(tmp_path, instances([64, 128])))
-    gap, regret, local, along_B, *violation = figure.axes[:7]
+    gap, regret, local, along_B, violation = figure.axes[:5]
     assert list(line(regret, ONCE).get_ydata()) == pytest.approx([64 * 0.65, 128 * 0.65])
     assert list(line(gap, ONCE).get_ydata()) == pytest.approx([64 * 1.15, 128 * 1.15])
     assert list(line(local, ONCE).get_ydata()) == pytest.approx([1.0])
     assert list(line(local, ONCE).get_xdata()) == pytest.approx([64 * 2**0.5])
     assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([1.0, 10.0, 100.0])
     assert list(line(along_B, ONCE).get_ydata()) == pytest.approx([1.15] * 3)
-    for ax in violation:
-        assert list(line(ax, ONCE).get_ydata()) == pytest.approx([1.0, 1.0])
-    assert [ax.get_yscale() for ax in figure.axes[:7]] == ["log", "log", "linear", "log", *["linear"] * 3]
-    assert [ax.get_title("right") for ax in violation] == ["at legs=1", "at legs=10", "at legs=100"]
-    assert violation[0].get_ylabel() == "violation per episode"
-    assert texts(gap) == ["0.8", "1"]
+    assert list(line(violation, ONCE).get_ydata()) == pytest.approx([1.0, 1.0])
+    assert [ax.get_yscale() for ax in figure.axes[:5]] == ["log", "log", "linear", "log", "linear"]
+    assert violation.get_title("right") == "at legs=10"
+    assert (regret.get_ylabel(), violation.get_ylabel()) == ("positive regret", "violation per episode")
+    assert texts(gap) == ["2/3", "0.8", "1"]
     assert texts(along_B) == ["1/3"]
     assert labels(figure) == KINDS
 
@@ -210,8 +209,8 @@ def test_growth_sums_over_K_and_means_per_episode(tmp_path):
 def test_each_algorithm_has_a_row_and_each_instance_a_thin_line(tmp_path):
     figure = comparison_table.growth(grown(tmp_path, instances([64, 128])))
     titles = [style.title(name) for name in (FIRST, "double_restart_triple_q")]
-    assert [ax.get_title("left") for ax in figure.axes[::7]] == titles
-    widths = [one.get_linewidth() for one in figure.axes[7].lines if same_color(one.get_color(), colour(figure, ONCE))]
+    assert [ax.get_title("left") for ax in figure.axes[::5]] == titles
+    widths = [one.get_linewidth() for one in figure.axes[5].lines if same_color(one.get_color(), colour(figure, ONCE))]
     assert widths.count(0.5) == 2
     assert len(widths) == 3
 
@@ -230,17 +229,17 @@ def test_constants_have_dashes_of_their_own(tmp_path):
 
 def test_a_K_of_one_budget_alone_is_in_the_panels_of_that_budget(tmp_path):
     cases = [*instances([64, 128]), *instances([256], budgets=(10,))]
-    gap, _, local, along_B, *violation = comparison_table.growth(grown(tmp_path, cases)).axes[:7]
-    assert [len(line(ax, ONCE).get_xdata()) for ax in (gap, local, *violation)] == [3, 2, 2, 3, 2]
+    gap, _, local, along_B, violation = comparison_table.growth(grown(tmp_path, cases)).axes[:5]
+    assert [len(line(ax, ONCE).get_xdata()) for ax in (gap, local, violation)] == [3, 2, 3]
     assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([1.0, 10.0, 100.0])
 
 
 def test_what_is_not_positive_is_left_out_of_a_logarithmic_panel(tmp_path):
     figure = comparison_table.growth(grown(tmp_path))
     below = line(figure.axes[1], "defaults")
-    assert (below.get_ydata() < 0).all()
+    assert (below.get_ydata() == 0).all()
     assert not np.isfinite(figure.axes[1].transData.transform(below.get_xydata())[:, 1]).any()
-    assert texts(figure.axes[6]) == ["regret:\nnowhere positive"]
+    assert texts(figure.axes[6]) == ["positive regret:\nnowhere positive"]
 
 
 def test_an_algorithm_that_did_not_run_at_the_middle_budget_says_so(tmp_path):
@@ -248,8 +247,8 @@ def test_an_algorithm_that_did_not_run_at_the_middle_budget_says_so(tmp_path):
         learners = {f"{algorithm}.tuned": learner(algorithm, cost=3.0)}
         experiment(tmp_path, name, learners, instances([64, 128], budgets))
     figure = comparison_table.growth(drawable(Results(tmp_path, {"growth": ["g", "h"]})))
-    gap, regret, local, along_B = figure.axes[7:11]
-    assert [texts(ax) for ax in (gap, regret)] == [["gap:\nnot run here"], ["regret:\nnot run here"]]
+    gap, regret, local, along_B = figure.axes[5:9]
+    assert [texts(ax) for ax in (gap, regret)] == [["gap:\nnot run here"], ["positive regret:\nnot run here"]]
     assert local.get_legend_handles_labels() == ([], [])
     assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([100.0])
 
@@ -285,25 +284,26 @@ def test_without_arms_the_figure_says_so(tmp_path):
 def test_the_table_shows_intervals_and_what_was_not_run(tmp_path):
     results = grown(tmp_path)
     slope = {"gap_slope_K": [0.5, np.nan], "gap_slope_K_low": [0.4, np.nan], "gap_slope_K_high": [0.6, np.nan]}
-    kept = {f"violation_per_episode{end}": [v, np.nan] for end, v in (("", -0.02), ("_low", -0.03), ("_high", -0.01))}
-    rows = {"algorithm": [FIRST, "propd_ppo"], "setting": ["tuned", ""], **slope, **kept, "regret_bound": [7e5, np.nan]}
+    rows = {"algorithm": [FIRST, "propd_ppo"], "setting": ["tuned", ""], "tuned_at": ["each", ""], **slope}
+    rows |= {"claimed_slope_K": [0.8, 0.75], "note": ["", "not run"]}
     pd.DataFrame(rows).to_csv(results.file("comparison.csv"), index=False)
     shown = comparison_table.table(results)
-    assert list(shown.data["gap_slope_K"]) == ["0.50 [0.40, 0.60]", ""]
-    assert list(shown.data["violation_per_episode"]) == ["-0.020 [-0.030, -0.010]", ""]
-    assert list(shown.data.columns) == ["algorithm", "setting", "gap_slope_K", "violation_per_episode"]
+    assert list(shown.data["gap, K"]) == ["0.50 [0.40, 0.60]", ""]
+    assert list(shown.data["claimed, K"]) == ["0.80", "0.75"]
+    assert list(shown.data["Constants"]) == ["tuned at each K", ""]
+    assert list(shown.data["note"]) == ["", "not run"]
     assert "nan" not in shown.to_html()
 
 
-def test_the_K_of_a_theorem_stands_beside_the_largest_that_ran(tmp_path):
+def test_the_K_of_a_theorem_stands_beside_the_violation_at_the_largest_that_ran(tmp_path):
     results = grown(tmp_path)
     rows = {"algorithm": [FIRST, FIRST, "propd_ppo"], "setting": ["tuned", "literal", ""], "tuned_at": ["each", "", ""]}
     rows |= {"largest_K": [2**20, 2**16, np.nan], "theorem_from_K": [3e44, 3e44, np.nan]}
-    rows |= {"regret_bound": [7e5, np.nan, np.nan], "why_no_bound": ["", "eps = 9e+05 exceeds ...", ""]}
+    rows |= {f"violation_per_episode{end}": [v, v, np.nan] for end, v in (("", -0.02), ("_low", -0.03), ("_high", 0.0))}
     pd.DataFrame({**rows, "note": ["", "", "not run"]}).to_csv(results.file("comparison.csv"), index=False)
-    shown = comparison_table.in_force(results)
+    shown = comparison_table.violation(results)
     assert len(shown.data) == 2
-    for part in ("1,048,576", "3e+44", "7e+05", "eps = 9e+05 exceeds"):
+    for part in ("1,048,576", "3e+44", "-0.020 [-0.030, 0.000]"):
         assert part in shown.to_html()
     assert "nan" not in shown.to_html()
 
@@ -420,8 +420,11 @@ def row(name, K, frame_end="full", **changed):
     """A protocol as the answer has it."""
     counted = {"agree": 3, "of": 4}
     made = {"name": name, "K": K, "frame_end": frame_end, "constants": "tuned", "baselines": "released"}
-    made |= {"reading": "default", "parts": dict.fromkeys(PARTS, counted)}
-    made |= {"whole": {"all": counted, "all forgiving": counted}}
+    made |= {
+        "reading": "default",
+        "parts": dict.fromkeys(PARTS, counted),
+        "whole": {"all": counted, "all forgiving": counted},
+    }
     made |= {"margins": dict.fromkeys(PARTS, 1.5), "numbers": {"share": 0.8, "late_cost": 1.5}, "draws": DRAWS}
     made |= {"seeds": [0, 1], "searched_on": [0], "tuned_for": "margin", "recorded": False}
     made |= {"mean": {"all": False, "all forgiving": True}, "running_mean": False}

@@ -9,7 +9,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import test_claims_figures as proofs
-import test_claims_figures_theorems as theorems
 import test_figures as studies
 import test_suite_section as suites
 import test_tuning_figures as searches
@@ -38,10 +37,6 @@ def linear(folder):
     return Results(folder, {"linear": ["linear"]})
 
 
-def group(name):
-    return lambda folder: theorems.written(folder, name, {"C22": [{"environment": "an uneven one", "inside": 1.4}]})
-
-
 DRAWABLE = {
     "grid_world": studies.simulated,
     "eta": studies.etas,
@@ -52,9 +47,8 @@ DRAWABLE = {
     "assumed_budget": assumed,
     **dict.fromkeys(("linear", "linear_arms"), linear),
     "suite": suites.results,
-    "looseness": lambda folder: proofs.results(folder, steps=[STEP]),
-    **{f"claims_{name}": proofs.results for name in proofs.GROUPS},
-    **{f"claims_{name}": group(name) for name in theorems.GROUPS},
+    "looseness": lambda folder: proofs.results(folder, proofs.checked(), inequalities=[STEP]),
+    **{f"claims_{name}": lambda folder: proofs.results(folder, proofs.checked()) for name in catalogue.DRAWN},
     "environments": lambda folder: Results(folder, shown=studies.SHOWN),
 }
 
@@ -109,15 +103,15 @@ def test_every_panel_has_its_own_labels(tmp_path, name):
 
 
 def test_keys_leave_the_panels(tmp_path):
-    for ax in panels(stacked(tmp_path, "claims_queue")):
+    for ax in panels(stacked(tmp_path, "claims_theorems")):
         if key := ax.get_legend():
             assert key.get_window_extent().y1 <= ax.xaxis.get_tightbbox().y0
 
 
 def test_verdicts_stand_at_the_edge_below_titles(tmp_path):
-    results = proofs.results(tmp_path, verdict="holds with declared deviations")
+    results = proofs.results(tmp_path, proofs.checked())
     with forms.narrow():
-        figure = forms.finish(draw(results, "claims_optimism"))
+        figure = forms.finish(draw(results, "claims_linear"))
     for ax in panels(figure):
         (verdict,) = [text for text in ax.texts if text.get_gid() == "verdict"]
         (title,) = [text for text in words(figure) if text.get_text() == ax.get_title("left")]

@@ -106,9 +106,9 @@ def test_what_can_be_chosen_is_there_in_the_order_of_the_data(simulated):
     assert over == [False, False, True] * 2
 
 
-def test_other_claims_are_counted_by_class():
-    said = verdicts._sentence(Counter({"holds": 2, "fails": 1}))
-    assert said == "The paper's 3 other claims that numbers can check: holds: 2, fails: 1."
+def test_other_claims_are_counted_by_verdict():
+    said = verdicts._sentence(Counter({"holds": 2, "false": 1}))
+    assert said == "The paper's theory in 3 claims, all judged by one standard: holds: 2, false: 1."
 
 
 def test_what_the_page_says_of_protocols_is_what_the_answer_has(tmp_path, monkeypatch):

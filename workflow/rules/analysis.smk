@@ -168,6 +168,7 @@ use rule tuned as claims with:
         at(*map(layout.claims, plan.claim_groups)),
         at(layout.table("protocols.csv")) if plan.simulations else [],
         ledger="workflow/claims.yaml",
+        erratum="workflow/erratum.md",
     output:
         tables_of("claims"),
     log:

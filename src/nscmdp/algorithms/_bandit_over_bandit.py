@@ -5,6 +5,7 @@
 
     paper      x = ( G/K^lambda + R 1{G >= W rho} ) / ( W H (1 + K^-lambda) )                              eq. bandit-re
     dual       x = ( R + Y G ) / ( W H (1 + xi) ),   then Y <- clip_[0,xi]( Y + eta (rho - G/W) )          appendix
+    repaired   x = ( R + W H ) 1{G >= W (rho + eps')} / ( 2 W H )                   docs/repaired_algorithm_2.md
 
 The appendix's outer dual Y is that of before the block (Exp3 needs gains that do not depend on the draw), and the
 importance weight 1/p that it leaves out is Exp3's. A last, shorter block is measured by its own length in place of W.
@@ -38,9 +39,10 @@ from nscmdp.problem import Problem
 class GainRule(NamedTuple):
     """The gain of a block, as the bandit sees it."""
 
-    weight: float  # paper: K^-lambda; dual: xi
+    weight: float  # paper: K^-lambda; dual: xi; repaired: 0
     dual: bool
     step: float = 0.0  # dual: eta of Y
+    feasible: float = 0.0  # what a feasible block gains besides R, over W H; repaired: 1
 
 
 class BanditOverBandit(NamedTuple):
@@ -54,7 +56,7 @@ class BanditOverBandit(NamedTuple):
     block: int  # W
     episodes: int  # K
     horizon: int
-    rho: float
+    rho: float  # repaired: rho + eps'
 
     @property
     def traces(self) -> dict[str, Array]:
@@ -134,8 +136,10 @@ def end_block(learner):
         now.Y = min(max(now.Y + rule.step * (learner.rho - now.G / length), 0.0), rule.weight)
     else:
         missed = length * learner.rho > now.G
-        gain = rule.weight * now.G + (0.0 if missed else now.R)
-    learner.gains[block] = gain / (length * learner.horizon * (1.0 + rule.weight))
+        kept = now.R + rule.feasible * (length * learner.horizon)
+        gain = rule.weight * now.G + (0.0 if missed else kept)
+    most = 1.0 + rule.weight + rule.feasible
+    learner.gains[block] = gain / (length * learner.horizon * most)
     reinforce(learner.bandit, learner.chosen[block], learner.gains[block])
 
 

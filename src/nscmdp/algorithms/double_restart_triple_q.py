@@ -12,6 +12,9 @@ shorter. As printed, Delta makes every B_i so small that no frame ends before it
 
 ``scaled`` sets Delta = 1 up to a factor, takes Exp3's usual rate sqrt((J+1) ln(J+1) / ((e-1) K/W)), and carries the
 queue over epochs. The bandit is in ``_bandit_over_bandit.py``, the inner learner in ``nonstationary_triple_q.py``.
+
+``gain: repaired`` is not in the paper (docs/repaired_algorithm_2.md): epochs of W = K^(5/7) episodes, arms tightened by
+2 eps' more, eps' = (delta/2) K^(-1/7), and the gain of A_i is (R_i + W H) 1{G_i >= W (rho + eps')} / (2 W H).
 """
 
 from collections.abc import Callable
@@ -52,7 +55,8 @@ class Variants:
     epsilon: Literal["printed", "proof"] = "printed"  # 8 (...) in eps, or the proof's 20 (...); scaled: 2.5 times eps
     btilde: Literal["W", "K"] = "W"  # W^-0.4, or the listing's K^-0.4
     queue: Literal["own", "reset", "carried"] = "own"  # over epochs; literal resets it, scaled carries it
-    gain: Literal["printed", "dual"] = "printed"  # "dual": the appendix's alternative, with an outer dual variable
+    # "dual": the appendix's alternative, with an outer dual variable; "repaired": not the paper's
+    gain: Literal["printed", "dual", "repaired"] = "printed"
     start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
 
 
@@ -66,7 +70,7 @@ class Constants(NamedTuple):
 
 def literal(problem: Problem, variants: Variants) -> Constants:
     S, A, H, K = problem[:4]
-    W = epoch(problem, K ** (5 / 9))
+    W = epoch(problem, K ** (5 / 7 if variants.gain == "repaired" else 5 / 9))
     within, J = problem._replace(K=W), last_arm(W)
     root = 40 * np.sqrt(S * A * H**6 * _triple_q.iota_of(within) ** 3) / problem.slater_gap  # Delta = root^2
     budgets = [float(root**-3 * K ** (1 / 3) * W ** (j / J - 1)) for j in range(J + 1)]
@@ -82,7 +86,7 @@ def literal(problem: Problem, variants: Variants) -> Constants:
 
 def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
     K = problem.K
-    W = epoch(problem, factors.epoch * K ** (5 / 9))
+    W = epoch(problem, factors.epoch * K ** (5 / 7 if variants.gain == "repaired" else 5 / 9))
     J = last_arm(W)
     budgets = [float(factors.budgets * K ** (1 / 3) * W ** (j / J - 1)) for j in range(J + 1)]
     listing, theirs = algorithm_1.Variants(start=variants.start), chosen(algorithm_1.FACTORS, **vars(factors))
@@ -112,18 +116,27 @@ def arms_of(
         arms = [constants(within._replace(candidate_B=B)) for B in budgets]
     on_eps = 20 / 8 if variants.epsilon == "proof" else 1.0
     on_btilde = (problem.K / W) ** -0.4 if variants.btilde == "K" else 1.0
-    return [arm._replace(eps=on_eps * arm.eps, btilde=on_btilde * arm.btilde) for arm in arms]
+    more = 2 * margin(problem, variants)
+    return [arm._replace(eps=on_eps * arm.eps + more, btilde=on_btilde * arm.btilde) for arm in arms]
+
+
+def margin(problem: Problem, variants: Variants) -> float:
+    """eps' = (delta/2) K^(-1/7) of the repaired gain"""
+    return problem.slater_gap / 2 * problem.K ** (-1 / 7) if variants.gain == "repaired" else 0.0
 
 
 def learner(problem: Problem, constants: Constants, variants: Variants) -> BanditOverBandit:
     W, arms = constants.W, constants.arms
     inner = _triple_q.triple_q(problem._replace(K=W), arms, rule="full", carry=constants.carry)
-    return bandit_over_bandit(problem, inner, len(arms), W, constants.gamma, gain_rule(problem, W, variants))
+    seen = problem._replace(rho=problem.rho + margin(problem, variants))
+    return bandit_over_bandit(seen, inner, len(arms), W, constants.gamma, gain_rule(problem, W, variants))
 
 
 def gain_rule(problem: Problem, W: int, variants: Variants) -> GainRule:
-    """The paper's, or the appendix's with xi = 2H/delta and eta = xi sqrt(W / (K H^2))."""
+    """The paper's, the appendix's with xi = 2H/delta and eta = xi sqrt(W / (K H^2)), or the repaired one."""
     if variants.gain == "printed":
         return GainRule(problem.K ** (-1 / 9), False)
+    if variants.gain == "repaired":
+        return GainRule(0.0, False, feasible=1.0)
     xi = 2 * problem.H / problem.slater_gap
     return GainRule(xi, True, xi * np.sqrt(W / (problem.K * problem.H**2)))

@@ -1,8 +1,15 @@
-"""How regret, violation and gap grow with K and B: log-log slopes with bootstrap intervals.
+"""How gap, [regret]_+ and [violation]_+ grow with K and B: exponents with Student's intervals.
 
-An instance of the environment (a reading with a seed of its own) is a unit of replication as a seed is: the bootstrap
-draws instances, the same for every K and B, and then seeds within each. A slope means something only where the quantity
-is positive throughout; elsewhere it is left out and the reason given.
+An exponent is the slope of log y against log x. Each unit of replication has its own, and the table
+has their mean with its t-interval. The unit is the largest part that was drawn independently:
+
+    search     of the searches whose constants a learner has; each serves instances of its own, so
+               that what differs between units is the noise of searches, instances and seeds
+    reading    of the instances of the environment, where one choice of constants serves them all
+    seed       of the runs, where there is one instance
+
+Sums of gap, [V* - V]_+ and [rho - W]_+ do not cancel; a signed sum has no exponent. Where a sum is
+zero there is no exponent either, and the reason is given.
 """
 
 from collections.abc import Iterator
@@ -11,132 +18,118 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from scipy import stats
 
 from nscmdp import metrics
-from nscmdp.analysis.statistics import RESAMPLES
 from nscmdp.metrics import Array
 
 RUN = ["experiment", "reading", "budget", "B", "episodes", "learner", "algorithm", "setting"]
 LEARNER = ["learner", "algorithm", "setting"]
-GROWING = ("gap", "regret", "positive_regret", "positive_violation")
-POOLED = "all"  # in place of an instance
-ENDS = [0.025, 0.975]
+GROWING = ("gap", "positive_regret", "positive_violation")
+UNITS = {"search": "searches", "reading": "instances", "seed": "seeds"}
+LATE = 4  # the last two octaves: K from a quarter of the largest on
+LEVEL = 0.95
+Row = dict[str, Any]
 
 
-class Slope(NamedTuple):
+class Estimate(NamedTuple):
+    """A mean over units with its interval, or why there is none."""
+
     value: float
     low: float
     high: float
     why_not: str = ""
 
 
-class Means(NamedTuple):
-    """Of the sums over K episodes, in one case."""
-
-    value: Array  # (measures,): over the seeds of an instance, then over instances
-    drawn: Array  # (RESAMPLES, measures): with instances and seeds drawn anew; nan where there is one run alone
-
-
 def totals(exact: pd.DataFrame) -> pd.DataFrame:
     """One row per run: the sums over its episodes."""
-    weighted = exact[[*RUN, "seed"]].join(exact[list(metrics.MEASURES)].mul(exact["weight"], axis=0))
-    return weighted.groupby([*RUN, "seed"], sort=False, as_index=False).sum()
+    sums = exact[[*metrics.MEASURES]].mul(exact["weight"], axis=0)
+    runs = exact[[*RUN, "seed"]].join(sums).groupby([*RUN, "seed"], sort=False, as_index=False)
+    return runs.sum()
 
 
-def means(runs: pd.DataFrame) -> dict[tuple[str, int], Means]:
-    """Of one learner's runs, by budget and K."""
-    rng = np.random.default_rng(0)
-    instances = runs["reading"].unique()
-    copies = rng.multinomial(len(instances), np.full(len(instances), 1 / len(instances)), size=RESAMPLES)
-    found = {}
-    for case, mine in runs.groupby(["budget", "episodes"], sort=False):
-        samples = [mine.loc[mine["reading"] == one, [*metrics.MEASURES]].to_numpy() for one in instances]
-        value = np.mean([sample.mean(axis=0) for sample in samples], axis=0)
-        drawn = np.mean([_drawn(rng, *pair) for pair in zip(samples, copies.T, strict=True)], axis=0)
-        found[case] = Means(value, drawn if len(mine) > 1 else np.full_like(drawn, np.nan))
-    return found
+def unit_of(runs: pd.DataFrame) -> str:
+    """The unit of replication of one learner's runs."""
+    return next((unit for unit in UNITS if unit in runs and runs[unit].nunique() > 1), "seed")
 
 
-def _drawn(rng: np.random.Generator, sample: Array, copies: NDArray[np.int64]) -> Array:
-    """(RESAMPLES, measures): the mean over an instance's seeds (n, measures), added up over so many copies of it."""
-    n = len(sample)
-    return rng.multinomial(copies * n, np.full(n, 1 / n)) @ sample / n
+def mean_over_units(values: Array) -> Estimate:
+    """With Student's interval; one unit has none."""
+    mean, n = float(np.mean(values)), len(values)
+    if n < 2:
+        return Estimate(mean, np.nan, np.nan)
+    error = np.std(values, ddof=1) / np.sqrt(n)
+    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1) * error)
+    return Estimate(mean, mean - half, mean + half)
 
 
-def slope(x: Array, value: Array, drawn: Array, name: str) -> Slope:
-    """The slope of log value[i] against log x[i]; its interval from drawn (RESAMPLES, points)."""
+def exponent(x: Array, y: Array, name: str) -> Estimate:
+    """The mean over units of the slopes of log y[unit] against log x; y (units, points)."""
+    nothing = (np.nan, np.nan, np.nan)
     if len(x) < 2:
-        return Slope(np.nan, np.nan, np.nan, "fewer than two points")
-    if (value <= 0).any():
-        return Slope(np.nan, np.nan, np.nan, f"{name} is not positive at {x[value <= 0][0]:g}")
+        return Estimate(*nothing, "fewer than two points")
+    lacking = (y <= 0).sum(axis=0)
+    if lacking.any():
+        at = np.argmax(lacking > 0)
+        return Estimate(*nothing, f"no {name} at {x[at]:g} in {lacking[at]} of {len(y)}")
     place = np.log(x) - np.log(x).mean()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        fitted = np.log(np.vstack([value, drawn])) @ place / (place @ place)
-    low, high = np.quantile(fitted[1:], ENDS) if np.isfinite(fitted).all() else (np.nan, np.nan)
-    return Slope(float(fitted[0]), float(low), float(high))
+    return mean_over_units(np.log(y) @ place / (place @ place))
 
 
 def slopes(runs: pd.DataFrame) -> pd.DataFrame:
-    """Every slope, pooled over instances ("all") and of each instance.
+    """Every exponent of every learner.
 
-    Along K at every budget: over all K, the last three, and ("local", pooled alone) each K and the next. Along B at
-    every K, pooled alone. ``first`` and ``last`` are the ends of what is fitted, in K or B.
+    Along K at every budget: over all K, over the last two octaves ("late"), and ("local") from each
+    K to the next. Along B at every K. ``first`` and ``last`` are the ends of what is fitted.
     """
     rows = []
     for keys, mine in runs.groupby(LEARNER, sort=False):
-        known = dict(zip(LEARNER, keys, strict=True))
-        instances = mine["reading"].unique()
-        pooled = means(mine)
-        fits = [{"instance": POOLED, **row} for row in (*_along_K(pooled, local=True), *_along_B(pooled, mine))]
-        for one in instances:
-            alone = means(mine[mine["reading"] == one])
-            fits += [{"instance": one, **row} for row in _along_K(alone, local=False)]
-        rows += [{**known, "instances": len(instances) if row["instance"] == POOLED else 1, **row} for row in fits]
+        unit = unit_of(mine)
+        known = {**dict(zip(LEARNER, keys, strict=True)), "unit": unit}
+        known["units"] = mine[unit].nunique()
+        rows += [{**known, **row} for row in (*_along_K(mine, unit), *_along_B(mine, unit))]
     return pd.DataFrame(rows)
 
 
-def _along_K(cases: dict[tuple[str, int], Means], local: bool) -> Iterator[dict[str, Any]]:
-    for budget in dict.fromkeys(budget for budget, _ in cases):
-        points = {K: cases[budget, K] for K in sorted(K for known, K in cases if known == budget)}
-        every = [*points]
-        wanted = [("all", every), ("last three", every[-3:])]
-        wanted += [("local", [*pair]) for pair in pairwise(every)] if local else []
-        for which, chosen in wanted:
-            fits = _fits(np.array(chosen, dtype=float), [points[K] for K in chosen])
-            yield from ({"budget": budget, "along": "episodes", "which": which, **row} for row in fits)
+def _along_K(runs: pd.DataFrame, unit: str) -> Iterator[Row]:
+    for budget, mine in runs.groupby("budget", sort=False):
+        every = sorted(mine["episodes"].unique())
+        late = [K for K in every if every[-1] <= LATE * K]
+        local = [("local", [*pair]) for pair in pairwise(every)]
+        for which, chosen in [("all", every), ("late", late), *local]:
+            known = {"budget": budget, "along": "episodes", "which": which}
+            fits = _fits(mine[mine["episodes"].isin(chosen)], unit, "episodes")
+            yield from ({**known, **row} for row in fits)
 
 
-def _along_B(cases: dict[tuple[str, int], Means], runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    for K, mine in runs.groupby("episodes"):
-        budgets = mine.groupby("budget", sort=False)["B"].mean().sort_values(kind="stable")
-        budgets = budgets[budgets > 0]  # where nothing drifts, B has no logarithm
-        fits = _fits(budgets.to_numpy(), [cases[budget, K] for budget in budgets.index])
-        yield from ({"episodes": K, "along": "B", "which": "all", **row} for row in fits)
+def _along_B(runs: pd.DataFrame, unit: str) -> Iterator[Row]:
+    """Where nothing drifts, B has no logarithm."""
+    for K, mine in runs[runs["B"] > 0].groupby("episodes"):
+        known = {"episodes": K, "along": "B", "which": "all"}
+        yield from ({**known, **row} for row in _fits(mine, unit, "B"))
 
 
-def _fits(x: Array, points: list[Means]) -> Iterator[dict[str, Any]]:
-    first, last = (x[0], x[-1]) if len(x) else (np.nan, np.nan)
+def _fits(runs: pd.DataFrame, unit: str, along: str) -> Iterator[Row]:
+    """Of runs at one budget or one K: an exponent for each quantity, from the means of units."""
     for quantity in GROWING:
-        i = metrics.MEASURES.index(quantity)
-        value, drawn = np.array([one.value[i] for one in points]), np.array([one.drawn[:, i] for one in points]).T
-        found = slope(x, value, drawn, quantity)
-        yield {"quantity": quantity, "points": len(x), "first": first, "last": last, **found._asdict()}
+        means = runs.groupby([unit, along])[quantity].mean().unstack().dropna(axis=1)
+        x = means.columns.to_numpy(dtype=float)
+        first, last = (x[0], x[-1]) if len(x) else (np.nan, np.nan)
+        found = exponent(x, means.to_numpy(), quantity.replace("_", " "))
+        ends = {"points": len(x), "first": first, "last": last}
+        yield {"quantity": quantity, **ends, **found._asdict()}
 
 
 def violations(runs: pd.DataFrame) -> pd.DataFrame:
-    """Violation per episode at every K and budget, with intervals, and that of the instance where it is most."""
+    """Violation per episode at every K and budget, and that of the unit where it is most."""
     rows = []
-    for keys, mine in runs.groupby(LEARNER, sort=False):
-        of_instance = mine.groupby(["budget", "episodes", "reading"])["violation"].mean()
-        for (budget, K), found in means(mine).items():
-            here = mine[(mine["budget"] == budget) & (mine["episodes"] == K)]
-            row = dict(zip(LEARNER, keys, strict=True))
-            row |= {"budget": budget, "B": here["B"].iloc[0], "episodes": K}
-            row |= {"instances": here["reading"].nunique(), "runs": len(here)}
-            for name in ("violation", "positive_violation"):
-                i = metrics.MEASURES.index(name)
-                low, high = np.quantile(found.drawn[:, i], ENDS)
-                row |= {name: found.value[i] / K, f"{name}_low": low / K, f"{name}_high": high / K}
-            rows.append({**row, "violation_most": of_instance[budget, K].max() / K})
+    for keys, here in runs.groupby([*LEARNER, "budget", "episodes"], sort=False):
+        row: Row = dict(zip([*LEARNER, "budget", "episodes"], keys, strict=True))
+        unit = unit_of(runs[runs["learner"] == row["learner"]])
+        row |= {"B": here["B"].iloc[0], "units": here[unit].nunique(), "runs": len(here)}
+        means = here.groupby(unit)[["violation", "positive_violation"]].mean() / row["episodes"]
+        for name in means:
+            value, low, high, _ = mean_over_units(means[name].to_numpy())
+            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        rows.append({**row, "violation_most": means["violation"].max()})
     return pd.DataFrame(rows)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from nscmdp.study import layout
 
+ERRATUM = Path("workflow/erratum.md")  # the letter, with places for the numbers of claims
 CLAIMS = Path("workflow/claims.yaml")  # the paper's claims, and the thresholds of verdicts
 
 ROLES = {
@@ -45,8 +46,9 @@ SUBJECTS = {
     "theorems": "Theorems 1 and 2 and the assumption on local budgets",
     "bandit": "the bandit over bandits",
     "linear": "linear CMDPs",
-    "arithmetic": "memory, Table 1 and the remarks on it",
+    "arithmetic": "memory, computation, Table 1 and the remarks on it",
 }
+DRAWN = ("theorems", "bandit", "linear")  # the groups of claims with a figure: of what contradicts the text
 
 
 class Figure(NamedTuple):
@@ -163,8 +165,8 @@ NOTEBOOKS = (
                 ("claims",),
             ),
             *(
-                Figure(f"claims_{group}", f"What decides the verdicts on {subject}.", ("claims",))
-                for group, subject in SUBJECTS.items()
+                Figure(f"claims_{group}", f"What contradicts {SUBJECTS[group]} to the letter.", ("claims",))
+                for group in DRAWN
             ),
         ),
         (layout.CLAIMS,),
@@ -225,6 +227,7 @@ TABLES = {  # by the rule that makes them: the tables and verdicts over all expe
     "claims": {
         layout.CLAIMS: "Every claim of the paper with its verdict and evidence.",
         layout.CLAIMS_TEXT: "Every claim of the paper with its verdict, as text.",
+        layout.ERRATUM: "What the paper's theory needs corrected, as a letter.",
     },
     "answer": {layout.ANSWER: "The answer, and the numbers behind it."},
     "deviations": {

@@ -6,7 +6,7 @@ Names are made of anything that formats, Snakemake's wildcards among it: ``optim
 CONFIG, CHECKSUMS = "config.json", "checksums.txt"
 PAGE, DEVIATIONS_PAGE, CLAIMS_PAGE = "index.html", "deviations.html", "claims.html"
 CLAIMS, ANSWER, DEVIATIONS = "claims.json", "answer.json", "deviations.md"
-CLAIMS_TEXT = "claims.md"
+CLAIMS_TEXT, ERRATUM = "claims.md", "erratum.md"
 ASSETS = (  # of the page
     *("page.css", "math.css", "learning.css", "ledger.css"),
     *("app.js", "curves.js", "learning.js", "ledger.js", "bokeh.min.js", "bokeh-api.min.js"),

@@ -1,7 +1,6 @@
 """Every claim has an entry and a check, no verdict is written by hand, and what is written can be read by a machine."""
 
 import json
-import re
 from importlib import import_module
 
 import pandas as pd
@@ -9,8 +8,8 @@ import pytest
 import yaml
 
 from nscmdp.analysis import claims, tables
-from nscmdp.analysis.claims import findings, ledger, simulation
-from nscmdp.analysis.claims.findings import CHECKS, FALSE, Finding, Inequality
+from nscmdp.analysis.claims import erratum, findings, ledger, simulation
+from nscmdp.analysis.claims.findings import CHECKS, FALSE, Finding, Inequality, Notice
 from nscmdp.analysis.markdown import in_cell
 from nscmdp.runs import files
 from nscmdp.study import catalogue, layout, plan
@@ -35,8 +34,11 @@ def known():
 
 
 def test_all_claims_are_there(known):
-    numbers = {int(re.match(r"C(\d+)", entry.id)[1]) for entry in known.claims}
-    assert numbers == set(range(1, 26))
+    """Every id that the ledger ever had is a row or covered by one."""
+    names = {name for entry in known.claims for name in (entry.id, *entry.covers)}
+    lettered = [f"C15{letter}" for letter in "abcdef"] + ["C25a"]
+    primed = [f"C{number}'" for number in (3, 12, 13, 14, 15, 16, 17, 18, 23, 24)] + ["C15e'", "C15f'"]
+    assert {*(f"C{number}" for number in range(1, 26)), *lettered, *primed} <= names
 
 
 def test_every_entry_has_a_check_and_every_check_an_entry(known):
@@ -54,10 +56,41 @@ def test_a_check_stands_in_a_file_that_its_group_loads(known):
             assert any(file.stem == module.rpartition(".")[2] for file in of_group), entry.id
 
 
-def test_a_prime_corrects_what_stands_beside_it(known):
+def test_a_statement_that_does_not_hold_to_the_letter_says_how_it_does(known):
     for entry in known.claims:
-        assert (entry.corrects is not None) == entry.id.endswith("'")
-        assert entry.corrects is None or entry.id.startswith(entry.corrects)
+        if any(name.endswith("'") for name in entry.covers) and entry.id != "C15b":
+            assert entry.corrected, entry.id
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "holds"),
+        ({"asymptotic": True}, "asymptotic"),
+        ({"refuted": True}, "false"),
+        ({"refuted": True, "asymptotic": True, "repair": "needs an assumption"}, "needs an assumption"),
+        ({"refuted": True, "repair": "holds after a misprint"}, "holds after a misprint"),
+        ({"refuted": True, "repair": "needs an assumption", "proved": False}, "open"),
+        ({"refuted": True, "proved": False}, "false"),
+        ({"proved": False, "asymptotic": True}, "open"),
+    ],
+)
+def test_one_standard_decides(given, expected):
+    assert findings.verdict(**given) == expected
+
+
+@pytest.mark.parametrize(
+    ("finding", "said"),
+    [
+        (Finding("mixed", "so"), "verdict 'mixed'"),
+        (Finding("holds", "a" * 401), "401 characters"),
+        (Finding("holds", "One. Two. Three."), "3 sentences"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(finding, said):
+    with pytest.raises(ValueError, match=said):
+        finding.checked()
+    assert Finding("holds", "Up to 1.5 of 2. No more.").checked()
 
 
 def broken(change):
@@ -67,12 +100,10 @@ def broken(change):
 
 
 WRONG = {
-    "a verdict without a class": (lambda raw: raw["verdicts"].pop("mixed"), "verdicts: expected"),
-    "a class that is none": (lambda raw: raw["verdicts"].update(mixed="perhaps"), "verdicts"),
-    "a claim twice": (lambda raw: raw["claims"].append(raw["claims"][0]), "stands there twice"),
+    "a claim twice": (lambda raw: raw["claims"].append(raw["claims"][0]), "the id of two rows"),
+    "a claim that is covered, too": (lambda raw: raw["claims"][0].update(covers=["C2"]), "or covered twice"),
     "an unknown group": (lambda raw: raw["claims"][0].update(group="luck"), "group"),
     "a verdict by hand": (lambda raw: raw["claims"][0].update(verdict="holds"), "verdict"),
-    "a correction of nothing": (lambda raw: raw["claims"][0].update(corrects="C99"), "C99, which is not there"),
 }
 
 
@@ -97,7 +128,9 @@ def test_looseness_is_in_orders_of_magnitude():
 
 
 def test_what_is_written_is_json_to_six_digits():
-    found = claims.plain(Finding("holds", "so", 1 / 3, float("inf"), inequalities=[Inequality("a", "b", 2.0, 0.0)]))
+    steps, notices = [Inequality("a", "b", 2.0, 0.0)], Notice("divided by", 2.0)
+    found = claims.plain(Finding("holds", "so", notices=notices, value=1 / 3, low=float("inf"), inequalities=steps))
+    assert found["notices"] == {"error": "divided by", "factor": 2.0}
     assert found["value"] == 0.333333
     assert found["low"] is None
     assert found["inequalities"][0]["looseness"] is None
@@ -111,11 +144,21 @@ def judged(tmp_path, monkeypatch, known):
     planned = plan.make({"experiments": [RUN], "claims": {"problems": 2, "samples": 4}})
     for group in catalogue.CLAIM_GROUPS:
         found = {
-            entry.id: claims.plain(Finding(FALSE if entry.id == "C3" else "holds", f"{entry.id} | 1", 1.0, samples=5))
+            entry.id: claims.plain(
+                Finding(
+                    FALSE if entry.id == "C3" else "holds",
+                    f"{entry.id} | 1",
+                    [("in words", "so")],
+                    value=1.0,
+                    samples=5,
+                )
+            )
             for entry in known.claims
             if entry.group == group
         }
         files.write_text(tmp_path / layout.claims(group), json.dumps(found))
+    (tmp_path / "letter.md").write_text("It is [[C1|value]], [[C1|in words]].")
+    monkeypatch.setattr(erratum, "ERRATUM", tmp_path / "letter.md")
     claims.write(planned, tmp_path)
     return tmp_path
 
@@ -123,18 +166,29 @@ def judged(tmp_path, monkeypatch, known):
 def test_the_list_of_claims_says_where_what_and_by_what(judged, known):
     listed = json.loads((judged / layout.CLAIMS).read_text())
     assert [claim["id"] for claim in listed] == [entry.id for entry in known.claims if entry.id != "C20"]
-    needed = {"id", "where", "statement", "verdict", "value", "low", "high", "slack", "evidence", "class"}
+    needed = {"id", "where", "statement", "verdict", "value", "low", "high", "slack", "evidence", "corrected", "covers"}
     for claim in listed:
         assert needed <= claim.keys()
         assert claim["evidence"]["samples"] == 5
         assert claim["evidence"]["data"] == f"claims/{claim['group']}.json"
-    classes = {claim["id"]: claim["class"] for claim in listed}
-    assert (classes["C1"], classes["C3"]) == ("holds", "fails")
+    verdicts = {claim["id"]: claim["verdict"] for claim in listed}
+    assert (verdicts["C1"], verdicts["C3"]) == ("holds", "false")
+
+
+def test_the_letter_has_numbers_in_its_places(judged):
+    assert (judged / layout.ERRATUM).read_text() == "It is 1, so."
+
+
+def test_a_letter_that_asks_for_what_no_claim_has_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(erratum, "ERRATUM", tmp_path / "letter.md")
+    (tmp_path / "letter.md").write_text("[[C1|no such number]]")
+    with pytest.raises(ValueError, match=r"\[\[C1.no such number\]\] asks for what claim C1 does not have"):
+        erratum.letter([{"id": "C1", "evidence": {"numbers": [["another", 1.0]]}}])
 
 
 def test_the_text_has_a_row_for_every_claim(judged, known):
     text = (judged / layout.CLAIMS_TEXT).read_text()
-    assert "| fails | 1 |" in text
+    assert "| **false** | 1 |" in text
     for entry in known.claims:
         if entry.id != "C20":
             assert f"| {entry.id} |" in text
@@ -163,7 +217,7 @@ def test_a_group_is_checked_with_the_effort_that_is_asked_for(tmp_path, monkeypa
         claims.judge(plan.make({"experiments": [RUN]}), tmp_path, "bandit")
 
 
-@pytest.mark.parametrize(("agree", "said"), [([20, 20], "holds"), ([3, 0], "does not hold"), ([20, 3], "depends")])
+@pytest.mark.parametrize(("agree", "said"), [([20, 20], "holds"), ([3, 0], "false"), ([20, 3], "depends")])
 def test_the_simulation_is_one_of_the_claims(tmp_path, monkeypatch, agree, said):
     monkeypatch.chdir(ROOT)
     rows = [{"name": str(i), "all forgiving agree": number, "all forgiving of": 20} for i, number in enumerate(agree)]

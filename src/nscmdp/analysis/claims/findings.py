@@ -1,19 +1,12 @@
-"""What the check of a claim comes to: a verdict, and the numbers that it rests on.
+"""What the check of a claim finds: a verdict, and the numbers that it rests on.
 
 A check is a function of what it may use (:class:`Given`) that computes a :class:`Finding`; ``@check("C1")`` gives it
-the claim's name in workflow/claims.yaml. Nothing else decides a verdict.
-
-    holds                               the statement, as printed
-    holds with declared deviations      the statement, once what the ledger of deviations declares is read into it
-    does not hold                       measured, and the measurement contradicts it
-    false as printed                    a counterexample, exact or within bounds; a corrected statement is beside it
-    out of reach                        what it promises begins at a K that is computed and that no run can have, or
-                                        rests on what the paper does not print
-    mixed                               some of the seeds, versions or problems agree
-    depends on unstated choices         what the paper leaves open decides
+the claim's id in workflow/claims.yaml. Nothing else decides a verdict. :func:`verdict` is the one standard by which
+theorems, lemmas and remarks alike get theirs.
 """
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,14 +15,50 @@ import numpy as np
 
 from nscmdp.randomness import stream
 
+FALSE = "false"
+OPEN = "open"
+ASSUMPTION = "needs an assumption"
+MISPRINT = "holds after a misprint"
+ASYMPTOTIC = "asymptotic"
 HOLDS = "holds"
-HOLDS_DEVIATING = "holds with declared deviations"
-FAILS = "does not hold"
-FALSE = "false as printed"
-OUT_OF_REACH = "out of reach"
-MIXED = "mixed"
+IDENTITY = "identity"
+NO_SOURCE = "source not at hand"
 DEPENDS = "depends on unstated choices"
-VERDICTS = (HOLDS, HOLDS_DEVIATING, FAILS, FALSE, OUT_OF_REACH, MIXED, DEPENDS)
+VERDICTS = {
+    FALSE: "a counterexample contradicts it, and no reading of it that makes up for that serves where it is used",
+    OPEN: "not contradicted, or not once an assumption is added, but its proof has a step that fails",
+    ASSUMPTION: "holds once an assumption or a definition is added that the paper does not state",
+    MISPRINT: "to the letter it is contradicted; what its proof or its use has in its place holds",
+    ASYMPTOTIC: "its proof adds up, and as constants are hidden in O~ or Omega no finite number of episodes decides",
+    HOLDS: "as printed, wherever it was tried",
+    IDENTITY: "an identity or a textbook inequality: a check of it notices no error that an author could make",
+    NO_SOURCE: "a comparison with a bound that the paper does not print",
+    DEPENDS: "what the paper leaves open decides",
+}
+LONGEST = 400  # characters of a reason
+SENTENCE = re.compile(r"[.!?](?=\s|$)")
+
+
+def verdict(*, refuted: bool = False, repair: str | None = None, proved: bool = True, asymptotic: bool = False) -> str:
+    """The verdict on a statement.
+
+    refuted
+        The statement to the letter is contradicted.
+    repair
+        MISPRINT or ASSUMPTION, where the statement so repaired was found to hold; None where it does not.
+    proved
+        The steps of its proof that can be checked, repaired if need be, add up.
+    asymptotic
+        It says O~ or Omega and nothing that a finite number of episodes could contradict.
+    """
+    if refuted and repair is None:
+        return FALSE
+    if not proved:
+        return OPEN
+    if refuted:
+        assert repair in (MISPRINT, ASSUMPTION)
+        return repair
+    return ASYMPTOTIC if asymptotic else HOLDS
 
 
 class Given(NamedTuple):
@@ -46,7 +75,7 @@ class Given(NamedTuple):
 
 
 class Inequality(NamedTuple):
-    """One step of a proof: what it says, beside the least that would still be true where it was looked at."""
+    """One step of a proof: what it says, and the least that would still be true where it was looked at."""
 
     says: str
     where: str
@@ -59,18 +88,37 @@ class Inequality(NamedTuple):
         return math.log10(self.claimed / self.measured) if self.measured > 0 else math.inf
 
 
+class Notice(NamedTuple):
+    """The smallest error that a check would notice, of a kind that an author could make."""
+
+    error: str  # "the bound divided by", "H^3 for H^4, a factor of"
+    factor: float | None = None  # how small it may be; None where any such error is noticed
+
+
 class Finding(NamedTuple):
     verdict: str
-    why: str  # one sentence with the numbers that decide
+    why: str  # at most two sentences and 400 characters: what decides
+    numbers: Sequence[tuple[str, str | float]] = ()  # what a reader may want beside it: (what, how much)
+    notices: Notice | None = None
     value: float | None = None  # what was measured, where it comes nearest to the edge
     low: float | None = None  # its interval; both are the value where it is exact
     high: float | None = None
     bound: float | None = None  # the edge
-    slack: float | None = None  # how far from it: at least 0 where the statement holds
+    slack: float | None = None  # how far from it: at least 0 where the statement, perhaps repaired, holds
     slack_in: str = "units of the value"  # or "orders of magnitude", "share of the bound"
     samples: int = 0  # problems, runs or steps that were looked at
     inequalities: Sequence[Inequality] = ()  # for the figure of looseness
-    rows: Sequence[dict[str, Any]] = ()  # the data behind it
+    rows: Sequence[dict[str, Any]] = ()  # the data that its figure draws
+
+    def checked(self) -> "Finding":
+        """The finding itself; raises ValueError where it cannot be shown."""
+        if self.verdict not in VERDICTS:
+            raise ValueError(f"verdict {self.verdict!r}: expected one of {', '.join(VERDICTS)}")
+        sentences = len(SENTENCE.findall(self.why.rstrip("."))) + 1
+        if len(self.why) > LONGEST or sentences > 2:
+            said = f"{len(self.why)} characters and {sentences} sentences"
+            raise ValueError(f"why has {said}, at most {LONGEST} and 2 are shown: {self.why}")
+        return self
 
 
 Check = Callable[[Given], Finding]

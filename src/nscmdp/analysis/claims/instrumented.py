@@ -1,59 +1,33 @@
-"""Algorithm 1 as printed with all its tables in sight, many runs at once.
+"""Algorithm 1 as listed with all its tables in sight, many runs at once.
 
     a_h = argmax_a Q_h(x_h,a) + (Z/eta) C_h(x_h,a),       t = N_h(x_h,a_h) <- N_h(x_h,a_h) + 1
     Q_h(x_h,a_h) <- (1-alpha_t) Q_h + alpha_t (r_{k,h} + V_{h+1}(x_{h+1}) + b_t + 2 H b~)
     C_h(x_h,a_h) <- (1-alpha_t) C_h + alpha_t (g_{k,h} + W_{h+1}(x_{h+1}) + b_t + 2 H b~)
-    V_h(x_h) <- Q_h(x_h,a'),  W_h(x_h) <- C_h(x_h,a'),    a' = argmax_a Q_h(x_h,a) + (Z/eta) C_h(x_h,a)
+    V_h(x_h) <- Q_h(x_h,a'),  W_h(x_h) <- C_h(x_h,a'),  a' = argmax_a Q_h(x_h,a) + (Z/eta) C_h(x_h,a)
     Cbar <- Cbar + C_1(x_1,a_1)                           after the update, as in the listing
     every L episodes:  Q = C = V = W <- H,  N <- 0,  Z <- (Z + rho + eps - Cbar/L)^+,  Cbar <- 0
 
     alpha_t = (chi+1)/(chi+t),      b_t = (1/4) sqrt(H^2 iota (chi+1)/(chi+t))
 
-Two readings: V and W begin at H and are reset with Q and C, and an action among ties is drawn uniformly (V and W are
-then the mean over the ties). Arrays have the runs first; index h = 0 stands for the first step.
+Two readings: V and W are H wherever a frame has not visited yet, which the listing leaves out, and an
+action among ties is drawn uniformly (V and W are then the mean over the ties). Arrays have the runs
+first; h = 0 is the first step.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
+from nscmdp.problem import Problem
 
 
-def printed_rate(t: Array, chi: float) -> Array:
+def learning_rate(t: Array, chi: float) -> Array:
     """alpha_t = (chi+1)/(chi+t)"""
     return (chi + 1) / (chi + t)
-
-
-class Listing(NamedTuple):
-    """Algorithm 1's choices; a test plants a fault by another one."""
-
-    rate: Callable[[Array, float], Array] = printed_rate  # alpha_t of t and chi
-    bonus: float = 1.0  # times b_t
-    btilde: float = 1.0  # times b~
-    restarts: bool = True  # False: a frame's end resets neither Q, C, V, W nor N; Z still moves
-    queue: bool = True  # False: Z stays 0
-
-
-PRINTED = Listing()
-
-
-class Sized(Protocol):
-    """What the printed constants are made from; a :class:`nscmdp.problem.Problem` has it, and so has Sizes."""
-
-    @property
-    def S(self) -> int: ...
-    @property
-    def A(self) -> int: ...
-    @property
-    def H(self) -> int: ...
-    @property
-    def K(self) -> int: ...
-    @property
-    def B(self) -> float: ...
 
 
 class Sizes(NamedTuple):
@@ -71,10 +45,11 @@ class Constants(NamedTuple):
     btilde: float
     frame: int  # L
     iota: float
+    share: float = 1.0  # of b_t that is paid; less than 1 shows how much of it is needed
 
 
-def literal(sizes: Sized) -> Constants:
-    """Line 2 of the listing; L is a whole number from 1 to K, b~ the most that (number of frames) b~ <= B allows."""
+def literal(sizes: Sizes | Problem) -> Constants:
+    """Line 2 of the listing; L is a whole number from 1 to K, b~ the most that b~ K/L <= B allows."""
     S, A, H, K, B = sizes.S, sizes.A, sizes.H, sizes.K, sizes.B
     iota = 128 * np.log(np.sqrt(2 * S * A * H) * K)
     return Constants(
@@ -88,8 +63,14 @@ def literal(sizes: Sized) -> Constants:
 
 
 def bonus(t: Array, horizon: int, constants: Constants) -> Array:
-    """b_t = (1/4) sqrt(H^2 iota (chi+1)/(chi+t))"""
-    return np.sqrt(horizon**2 * constants.iota * (constants.chi + 1) / (constants.chi + t)) / 4
+    """b_t = (1/4) sqrt(H^2 iota (chi+1)/(chi+t)), or the share of it that is paid."""
+    share, chi = constants.share, constants.chi
+    return share * np.sqrt(horizon**2 * constants.iota * (chi + 1) / (chi + t)) / 4
+
+
+def drift_bonus(horizon: int, constants: Constants) -> float:
+    """2 H b~"""
+    return 2 * horizon * constants.btilde
 
 
 class Model(NamedTuple):
@@ -103,11 +84,11 @@ class Model(NamedTuple):
 
 
 class Path:
-    """The models of a drifting CMDP: what ``env.at(k)`` holds, without making a CMDP of every episode."""
+    """The models of a drifting CMDP as in ``env.at(k)``, without making a CMDP of every episode."""
 
     def __init__(self, env: DriftingCMDP) -> None:
         self.env = env
-        self._anchors = [Model(anchor.P, anchor.r, anchor.g, env.rho, env.mu0) for anchor in env.anchors]
+        self._anchors = [Model(one.P, one.r, one.g, env.rho, env.mu0) for one in env.anchors]
 
     def at(self, k: int) -> Model:
         start, end, weight = self.env.leg(k)
@@ -119,8 +100,6 @@ class Path:
 
 
 class Values(NamedTuple):
-    """Exact values of a policy in one model: with the runs first where the policy has them."""
-
     Q: Array  # (..., H, S, A)
     C: Array
     V: Array  # (..., H+1, S)
@@ -143,16 +122,8 @@ def evaluate(model: Model, policy: Array) -> Values:
 def greedy(Q: Array, C: Array, weight: Array) -> Array:
     """Uniform over the actions that maximise Q + weight C, the last axis of both; ``weight`` (n,) is the runs'."""
     F = Q + weight.reshape(-1, *[1] * (Q.ndim - 1)) * C
-    highest = F.max(axis=-1, keepdims=True)
-    ties = highest == F
+    ties = F.max(axis=-1, keepdims=True) == F
     return ties / ties.sum(axis=-1, keepdims=True)
-
-
-class Trajectory(NamedTuple):
-    """One episode of every run."""
-
-    x: NDArray[np.int64]  # (H+1, n)
-    a: NDArray[np.int64]  # (H, n)
 
 
 class State(NamedTuple):
@@ -168,7 +139,6 @@ class State(NamedTuple):
     Z: Array  # (n,)
     cbar: Array  # (n,): the sum of C_1 over the episodes of this frame so far, after their updates
     constants: Constants
-    last: Trajectory | None = None  # the episode before
 
     def policy(self) -> Array:
         """pi_k (n, H, S, A): uniform over the argmax of Q + (Z/eta) C."""
@@ -176,45 +146,48 @@ class State(NamedTuple):
 
 
 def episodes(
-    env: DriftingCMDP, constants: Constants, runs: int, rng: np.random.Generator, listing: Listing = PRINTED
+    env: DriftingCMDP, constants: Constants, runs: int, rng: np.random.Generator, path: Path | None = None
 ) -> Iterator[State]:
     """The state before every episode, and once more after the last one (k = K+1).
 
-    An episode takes ``rng.random((1 + 2 H, runs))``: the first state, then an action among ties and a successor per h.
+    An episode takes ``rng.random((1 + 2 H, runs))``: the first state, then an action among ties
+    and a successor per h. It is played in ``path``, which may draw its rewards; else in ``env``.
     """
-    path, H = Path(env), env.H
+    path, H = path or Path(env), env.H
     Q, C = np.full((2, runs, H, env.S, env.A), float(H))
     V, W = np.full((2, runs, H + 1, env.S), float(H))
     V[:, H], W[:, H] = 0.0, 0.0
     N = np.zeros(Q.shape, dtype=np.int64)
     Z, cbar = np.zeros((2, runs))
-    last = None
     for k in range(1, env.episodes + 1):
-        state = State(k, (k - 1) // constants.frame + 1, Q, C, V, W, N, Z, cbar, constants, last)
+        state = State(k, (k - 1) // constants.frame + 1, Q, C, V, W, N, Z, cbar, constants)
         yield state
-        last = play(state, path.at(k), rng.random((1 + 2 * H, runs)), listing)
+        play(state, path.at(k), rng.random((1 + 2 * H, runs)))
         if k % constants.frame == 0:
-            if listing.queue:
-                Z[:] = np.maximum(Z + env.rho + constants.eps - cbar / constants.frame, 0.0)
+            Z[:] = np.maximum(Z + env.rho + constants.eps - cbar / constants.frame, 0.0)
             cbar[:] = 0.0
-            if listing.restarts:
-                Q[:], C[:], V[:, :H], W[:, :H], N[:] = H, H, H, H, 0
-    yield State(env.episodes + 1, env.episodes // constants.frame + 1, Q, C, V, W, N, Z, cbar, constants, last)
+            restart(Q, C, V, W, N)
+    yield State(env.episodes + 1, env.episodes // constants.frame + 1, Q, C, V, W, N, Z, cbar, constants)
 
 
-def play(state: State, model: Model, u: Array, listing: Listing) -> Trajectory:
+def restart(Q: Array, C: Array, V: Array, W: Array, N: NDArray[np.int64]) -> None:
+    """A frame's end, in place: every table back to H, every count to 0."""
+    H = Q.shape[1]
+    Q[:], C[:], V[:, :H], W[:, :H], N[:] = H, H, H, H, 0
+
+
+def play(state: State, model: Model, u: Array) -> None:
     """One episode of every run, with uniform numbers (1+2H, n)."""
     constants, H, run = state.constants, len(model.r), np.arange(len(state.Z))
     weight = state.Z / constants.eta
     x = draw(np.broadcast_to(model.mu0, (len(run), len(model.mu0))), u[0])
-    states, actions = [x], []
     for h in range(H):
         a = draw(greedy(state.Q[run, h, x], state.C[run, h, x], weight), u[1 + 2 * h])
         y = draw(model.P[h, x, a], u[2 + 2 * h])
         state.N[run, h, x, a] += 1
         t = state.N[run, h, x, a].astype(float)
-        alpha = listing.rate(t, constants.chi)
-        more = listing.bonus * bonus(t, H, constants) + 2 * H * listing.btilde * constants.btilde
+        alpha = learning_rate(t, constants.chi)
+        more = bonus(t, H, constants) + drift_bonus(H, constants)
         for table, value, paid in ((state.Q, state.V, model.r), (state.C, state.W, model.g)):
             target = paid[h, x, a] + value[run, h + 1, y] + more
             table[run, h, x, a] = (1 - alpha) * table[run, h, x, a] + alpha * target
@@ -224,9 +197,6 @@ def play(state: State, model: Model, u: Array, listing: Listing) -> Trajectory:
         if h == 0:
             state.cbar[:] += state.C[run, 0, x, a]
         x = y
-        states.append(x)
-        actions.append(a)
-    return Trajectory(np.array(states), np.array(actions))
 
 
 def draw(probability: Array, u: Array) -> NDArray[np.int64]:

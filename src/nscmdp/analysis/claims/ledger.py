@@ -6,51 +6,38 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from nscmdp.analysis.claims.findings import VERDICTS
 from nscmdp.study.catalogue import CLAIM_GROUPS, CLAIMS
 from nscmdp.study.config import Strict
 
 GROUPS = (*CLAIM_GROUPS, "simulation")
+Id = Annotated[str, Field(pattern=r"^C\d+[a-z]?$")]
+Covered = Annotated[str, Field(pattern=r"^C\d+[a-z]?'?$")]
 
 
 class Entry(Strict):
-    id: Annotated[str, Field(pattern=r"^C\d+[a-z]?'*$")]  # with a prime: the corrected statement
+    """One row: a claim, or several with one cause."""
+
+    id: Id
+    covers: list[Covered] = Field(default=[])  # other ids that it stands for
     group: Literal[GROUPS]  # type: ignore[valid-type]  # the file of its check
     where: str  # in the paper
     statement: str
     formula: str  # LaTeX
+    corrected: str | None = None  # the statement as it holds, or as far as it does
     measured: str
     test: str
-    corrects: str | None = None
-
-
-class Classes(Strict):
-    holds: str
-    depends: str
-    fails: str
-    unjudged: str
 
 
 class Ledger(Strict):
-    classes: Classes
-    verdicts: dict[str, Literal["holds", "depends", "fails", "unjudged"]]  # the class of every verdict
     claims: list[Entry]
 
     @model_validator(mode="after")
-    def _is_whole(self) -> "Ledger":
-        if {*self.verdicts} != {*VERDICTS}:
-            raise ValueError(f"verdicts: expected {', '.join(VERDICTS)}, not {', '.join(self.verdicts)}")
-        ids = [entry.id for entry in self.claims]
+    def _ids_are_distinct(self) -> "Ledger":
+        ids = [name for entry in self.claims for name in (entry.id, *entry.covers)]
         twice = {name for name in ids if ids.count(name) > 1}
         if twice:
-            raise ValueError(f"claims: {min(twice)} stands there twice")
-        for entry in self.claims:
-            if entry.corrects is not None and entry.corrects not in ids:
-                raise ValueError(f"claims: {entry.id} corrects {entry.corrects}, which is not there")
+            raise ValueError(f"claims: {min(twice)} is the id of two rows, or covered twice")
         return self
-
-    def class_of(self, verdict: str) -> str:
-        return getattr(self.classes, self.verdicts[verdict])
 
 
 def load(file: Path = CLAIMS) -> Ledger:

@@ -1,4 +1,4 @@
-"""The comparison table beside what was measured: growth with K and B, a wrongly assumed budget, what Exp3 chose."""
+"""The comparison table: growth with K and B, a wrongly assumed budget, and what Exp3 chose."""
 
 from typing import Any
 
@@ -7,87 +7,76 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from pandas.io.formats.style import Styler
 
 from nscmdp.analysis import tables
-from nscmdp.analysis.comparison import Study, plain
+from nscmdp.analysis.comparison import Study, plain, readable
 from nscmdp.report import forms, style
 from nscmdp.report.results import Results, needs
 
 ASSUMED = {"all": "all constants", "frame": "frame length alone"}
-KINDS = (
-    "tuned at each K",
-    "tuned once",
-    "literal",
-    "defaults",
-    "tuned at each K, by regret",
-    "authors",
-)  # of constants: solid, dashed, dotted ...
-GUIDES = {"0.8": 0.8, "1": 1.0}  # exponents in K: Theorem 1's, and that of no learning
-BOUNDS = ["theorem_from_K", "regret_bound", "bound_slope_K", "trivial_bound", "why_no_bound"]
+# Of constants: solid, dashed, dotted ...
+KINDS = ("tuned at each K", "tuned once", "literal", "defaults", "authors")
+# Exponents in K: what no algorithm can beat, Theorem 1's, and where nothing is learnt.
+GUIDES = {"2/3": 2 / 3, "0.8": 0.8, "1": 1.0}
+EXPONENTS = {  # headings, and columns of comparison.csv
+    "claimed, K": "claimed_slope_K",
+    "lower bound, K": "lower_slope_K",
+    "gap, K": "gap_slope_K",
+    "gap, last two octaves": "gap_slope_K_late",
+    "[regret]+, K": "positive_regret_slope_K",
+    "[regret]+, last two octaves": "positive_regret_slope_K_late",
+    "put in by the constants": "put_in",
+    "claimed, B": "claimed_slope_B",
+    "lower bound, B": "lower_slope_B",
+    "gap, B": "gap_slope_B",
+    "[regret]+, B": "positive_regret_slope_B",
+    "units": "units",
+    "note": "note",
+}
+VIOLATION = {
+    "claimed": "violation_order",
+    "violation per episode": "violation_per_episode",
+    "[violation]+ per episode": "positive_violation_per_episode",
+    "[violation]+, K": "positive_violation_slope_K",
+    "worst violation": "worst_violation_per_episode",
+    "at": "worst_budget",
+    "largest K": "largest_K",
+    "zero is promised from K": "theorem_from_K",
+}
 
 
 @needs("growth")
 def table(results: Results) -> Styler:
-    """The paper's rows, then the others: what is claimed, and what was measured."""
-    found = results.table("comparison.csv")
-    shown = _with_intervals(found).drop(columns=BOUNDS, errors="ignore")
-    form = shown.style.hide(axis="index").format(precision=3, na_rep="")
-    return form.set_caption(
-        "Slopes in K at the budget that is named; violations at its largest K, and at the worst budget"
-    )
+    """Exponents: claimed, the least possible, and measured; the paper's rows first."""
+    return readable(results.table("comparison.csv"), EXPONENTS).style.hide(axis="index")
 
 
 @needs("growth")
-def in_force(results: Results) -> Styler:
-    """From which K the theorems speak, beside the largest K that ran; and what the explicit bound lacks there."""
+def violation(results: Results) -> Styler:
+    """Violation at the largest K, beside the K from which a theorem promises none."""
     found = results.table("comparison.csv")
-    shown = found[found["note"] != "not run"].reindex(
-        columns=["algorithm", "setting", "tuned_at", "largest_K", *BOUNDS]
-    )
-    shown = shown.assign(algorithm=shown["algorithm"].map(style.title))
-    form = shown.style.hide(axis="index").format(precision=2, na_rep="")
-    form = form.format("{:,.0f}", subset=["largest_K", "trivial_bound"], na_rep="")
-    return form.format("{:.0e}", subset=["theorem_from_K", "regret_bound"], na_rep="")
-
-
-def _with_intervals(found: pd.DataFrame) -> pd.DataFrame:
-    """Titles for names, and m [a, b] for a column with others beside it for the ends of its interval."""
-    ends = [column for column in found if column.endswith(("_low", "_high"))]
-    shown = found.drop(columns=ends).assign(algorithm=found["algorithm"].map(style.title))
-    for column in dict.fromkeys(end.rpartition("_")[0] for end in ends):
-        form = ".3f" if "violation" in column else ".2f"
-        rows = found[[column, f"{column}_low", f"{column}_high"]].to_numpy()
-        shown[column] = [style.interval(row, form) for row in rows]
-    return shown
+    return readable(found[found["note"] != "not run"], VIOLATION).style.hide(axis="index")
 
 
 def growth(results: Results) -> Figure:
-    """A row for each algorithm: gap, regret and local exponents against K, gap against B, violation at every budget."""
+    """A row for each algorithm: gap, [regret]+, local exponents; gap against B; violation."""
     study, looks = results.study("growth"), _looks(results.study("growth"))
-    slopes, violations = (_of_growth(results.table(name)) for name in ("slopes.csv", "violations.csv"))
-    budgets, names = study.budgets, study.runs["algorithm"].unique()
-    size = (11 + 1.6 * len(budgets), 0.8 + 2.4 * len(names))
-    widths = [1.25] * 4 + [0.8] * len(budgets)
-    figure, axes = plt.subplots(len(names), len(widths), figsize=size, width_ratios=widths, squeeze=False)
+    slopes, violations = (_middle(study, results.table(f"{one}.csv")) for one in DRAWN)
+    local = slopes[(slopes["which"] == "local") & (slopes["quantity"] == "gap")]
+    names = study.runs["algorithm"].unique()
+    size = (15, 0.8 + 2.4 * len(names))
+    figure, axes = plt.subplots(len(names), 5, figsize=size, squeeze=False)
     for row, algorithm in zip(axes, names, strict=True):
         runs = study.runs[study.runs["algorithm"] == algorithm]
         middle = runs[runs["budget"] == study.middle]
         _draw_sums(row[0], middle, "gap", "episodes", looks)
-        _draw_sums(row[1], middle, "regret", "episodes", looks)
-        mine = slopes[(slopes["algorithm"] == algorithm) & (slopes["budget"] == study.middle)]
-        _draw_local(row[2], mine[(mine["which"] == "local") & (mine["quantity"] == "gap")], looks)
+        _draw_sums(row[1], middle, "positive_regret", "episodes", looks)
+        _draw_local(row[2], local[local["algorithm"] == algorithm], looks)
         _draw_sums(row[3], per_episode(at_widest(runs)), "gap per episode", "B", looks)
-        for ax, budget in zip(row[4:], budgets, strict=True):
-            here = (violations["algorithm"] == algorithm) & (violations["budget"] == budget)
-            _draw_violation(ax, violations[here], looks)
-        _share_y(row[4:])
-        for ax in forms.first(row):
-            ax.set_title(style.title(algorithm), loc="left")
-        for ax in forms.first(row[4:]):
-            ax.set_ylabel("violation per episode")
-    at = [study.middle, study.middle, study.middle, "the largest K with all budgets", *budgets]
+        _draw_violation(row[4], violations[violations["algorithm"] == algorithm], looks)
+        row[0].set_title(style.title(algorithm), loc="left")
+    at = [study.middle] * 3 + ["the largest K with all budgets", study.middle]
     for row in forms.first(axes):
         for ax, place in zip(row, at, strict=True):
             if forms.is_narrow() or ax is not row[0]:  # the title of an algorithm takes its line
@@ -100,26 +89,31 @@ def growth(results: Results) -> Figure:
     return figure
 
 
-def _of_growth(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["role"] == "growth"]
+DRAWN = ("slopes", "violations")
+
+
+def _middle(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[(rows["role"] == "growth") & (rows["budget"] == study.middle)]
 
 
 def _looks(study: Study) -> dict[str, dict]:
-    """Colour and dashes of each learner's lines by its constants; a learner with a label of its own goes by that."""
+    """Colour and dashes of lines by constants; a learner with a label of its own goes by that."""
     kinds = _kinds(study)
     known = style.look([*dict.fromkeys([*KINDS, *kinds.values()])])
     return {name: {**known[kind], "label": kind} for name, kind in kinds.items()}
 
 
 def _kinds(study: Study) -> dict[str, str]:
-    as_they_are = {name for algorithm in study.runs["algorithm"].unique() for name in plain(study, algorithm)}
-    return {name: study.constants(name) if name in as_they_are else name for name in study.learners}
+    named = (plain(study, algorithm) for algorithm in study.runs["algorithm"].unique())
+    known = {name: study.constants(name) for names in named for name in names}
+    return {name: known.get(name, name) for name in study.learners}
 
 
 def lines(study: Study) -> dict[str, dict]:
-    """For all algorithms in one panel: a colour for each, or for a label of its own; dashes by the constants."""
+    """For all algorithms in one panel: a colour for each, or for a label; dashes by constants."""
     kinds = _kinds(study)
-    called = {name: name if kind == name else _title(study, name) for name, kind in kinds.items()}
+    titles = {name: style.title(spec["algorithm"]) for name, spec in study.learners.items()}
+    called = {name: name if kind == name else titles[name] for name, kind in kinds.items()}
     colours, dashes = style.look([*dict.fromkeys(called.values())]), style.look([*KINDS])
     return {
         name: {
@@ -131,29 +125,26 @@ def lines(study: Study) -> dict[str, dict]:
     }
 
 
-def _title(study: Study, learner: str) -> str:
-    return style.title(study.learners[learner]["algorithm"])
-
-
-def _draw_sums(ax: Axes, runs: pd.DataFrame, column: str, along: str, looks: dict[str, dict]) -> None:
-    """Means over seeds and instances thick, of single instances thin, on logarithmic scales, with guides."""
-    instances = runs.groupby(["learner", "reading", along], as_index=False, sort=False)[column].mean()
+def _draw_sums(ax: Axes, runs: pd.DataFrame, column: str, along: str, looks: dict) -> None:
+    """Means over seeds and instances thick, of single instances thin, logarithmic, with guides."""
+    keys, name = ["learner", "reading", along], column.replace("_", " ")
+    instances = runs.groupby(keys, as_index=False, sort=False)[column].mean()
     if not (instances[column] > 0).any():
-        return style.say(ax, f"{column}:\n{'nowhere positive' if len(runs) else 'not run here'}")
-    for (learner, _), mine in instances.sort_values(along).groupby(["learner", "reading"], sort=False):
-        thin = {**looks[str(learner)], "label": None, "linewidth": 0.5, "alpha": 0.5}
+        return style.say(ax, f"{name}:\n{'nowhere positive' if len(runs) else 'not run here'}")
+    for (learner, _), mine in instances.sort_values(along).groupby(keys[:2], sort=False):
+        thin = {**looks[str(learner)], "label": None, "linewidth": 0.5, "alpha": 0.3}
         ax.plot(mine[along], mine[column], **thin)
     style.draw_means(ax, instances, column, along, looks)
     ax.set_yscale("log", nonpositive="mask")
+    ax.set_ylabel(name)
     _draw_guides(ax, runs[along], GUIDES if along == "episodes" else {"1/3": 1 / 3})
 
 
 def _draw_local(ax: Axes, slopes: pd.DataFrame, looks: dict[str, dict]) -> None:
-    """Exponents between each K and the next, with intervals; grey: the theorem's, and that of no learning."""
+    """Exponents between each K and the next, with intervals; grey: those of the guides."""
     for learner, mine in slopes.groupby("learner", sort=False):
-        at, look = np.sqrt(mine["first"] * mine["last"]), looks[str(learner)]
-        ax.plot(at, mine["value"], marker="o", markersize=3, **look)
-        ax.fill_between(at, mine["low"], mine["high"], color=look["color"], alpha=0.15, linewidth=0)
+        look, at = looks[str(learner)], np.sqrt(mine["first"] * mine["last"])
+        _draw_band(ax, at, mine[["value", "low", "high"]], look)
     for guide in GUIDES.values():
         ax.axhline(guide, color="#999999", linewidth=0.8, zorder=1)
     ax.set_xscale("log", base=2)
@@ -162,22 +153,19 @@ def _draw_local(ax: Axes, slopes: pd.DataFrame, looks: dict[str, dict]) -> None:
 
 def _draw_violation(ax: Axes, violations: pd.DataFrame, looks: dict[str, dict]) -> None:
     """Against K, with intervals; below 0 the constraint is kept on average."""
+    columns = ["violation", "violation_low", "violation_high"]
     for learner, mine in violations.sort_values("episodes").groupby("learner", sort=False):
-        look = looks[str(learner)]
-        ax.plot(mine["episodes"], mine["violation"], marker="o", markersize=2, **look)
-        ends = mine["violation_low"], mine["violation_high"]
-        ax.fill_between(mine["episodes"], *ends, color=look["color"], alpha=0.15, linewidth=0)
+        _draw_band(ax, mine["episodes"], mine[columns], looks[str(learner)])
     ax.axhline(0, color=style.INK, linewidth=0.8, linestyle="--")
     ax.set_xscale("log", base=2)
-    ax.set_xlabel("K")
+    ax.set(xlabel="K", ylabel="violation per episode")
 
 
-def _share_y(axes: NDArray[np.object_]) -> None:
-    """One scale, its numbers at the first."""
-    for ax in axes[1:]:
-        ax.sharey(axes[0])
-        ax.tick_params(labelleft=False)
-    axes[0].autoscale(axis="y")
+def _draw_band(ax: Axes, x: pd.Series, y: pd.DataFrame, look: dict[str, Any]) -> None:
+    """A line with its interval; the columns of y are means and ends."""
+    mean, low, high = (y[column] for column in y)
+    ax.plot(x, mean, marker="o", markersize=3, **look)
+    ax.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
 
 
 def per_episode(runs: pd.DataFrame) -> pd.DataFrame:
@@ -200,28 +188,30 @@ def at_widest(runs: pd.DataFrame) -> pd.DataFrame:
 def _draw_guides(ax: Axes, along: pd.Series, powers: dict[str, float]) -> None:
     x = np.array(sorted(along[along > 0].unique()), dtype=float)
     anchor = ax.get_ylim()[0] * 1.5
+    text: dict[str, Any] = {"fontsize": "x-small", "color": "#777777", "ha": "left", "va": "center"}
     for name, power in powers.items() if len(x) > 1 else ():
         guide = anchor * (x / x[0]) ** power
         ax.plot(x, guide, color="#999999", linewidth=0.8, zorder=1)
-        text: dict[str, Any] = {"fontsize": "x-small", "color": "#777777", "ha": "left", "va": "center"}
-        ax.annotate(name, (x[-1], guide[-1]), xytext=(3, 0), textcoords="offset points", **text)
+        ax.annotate(name, (x[-1], guide[-1]), (3, 0), textcoords="offset points", **text)
 
 
 def assumed_budget(results: Results) -> Figure:
-    """Gap and violation against the multiple of the true budget that a learner assumes; the true one belongs to all."""
+    """Gap and violation against the multiple of the true budget that a learner assumes."""
     (name,) = results.experiments("assumed_budget")
-    specs = pd.DataFrame.from_dict(tables.learners(results.file("exact.parquet", name)), orient="index")
-    rows = results.table("summary.csv", name).join(specs[["assumed_budget", "assumed_for"]], on="learner")
+    made_of = tables.learners(results.file("exact.parquet", name))
+    specs = pd.DataFrame.from_dict(made_of, orient="index")
+    rows = results.table("summary.csv", name)
+    rows = rows.join(specs[["assumed_budget", "assumed_for"]], on="learner")
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.2))
     for ax, quantity in zip(axes, ("gap", "violation"), strict=True):
         for use in rows["assumed_for"].unique():
             mine = rows[(rows["assumed_for"] == use) | (rows["assumed_budget"] == 1)]
-            mine = mine.drop_duplicates("assumed_budget").set_index("assumed_budget").sort_index()
+            mine = mine.drop_duplicates("assumed_budget").sort_values("assumed_budget")
             look = {**style.look([*ASSUMED])[use], "label": ASSUMED[use]}
-            ax.plot(mine.index, mine[quantity], marker="o", markersize=3, **look)
-            ends = (mine[f"{quantity}_low"], mine[f"{quantity}_high"])
-            ax.fill_between(mine.index, *ends, alpha=0.2, linewidth=0, color=look["color"])
-        ax.set(xscale="log", xlabel="assumed budget / true budget", ylabel=f"{quantity} per episode")
+            columns = [quantity, f"{quantity}_low", f"{quantity}_high"]
+            _draw_band(ax, mine["assumed_budget"], mine[columns], look)
+        label = {"xlabel": "assumed budget / true budget", "ylabel": f"{quantity} per episode"}
+        ax.set(xscale="log", **label)
         ax.axvline(1, color=style.INK, linewidth=0.6, linestyle=":")
     axes[1].axhline(0, color=style.INK, linewidth=0.8, linestyle="--")
     axes[0].set_ylim(0, None)
@@ -234,8 +224,9 @@ def arms(results: Results) -> Figure:
 
 
 def draw_arms(results: Results, role: str, unit: str) -> Figure:
-    """Of every learner of a role that chose among arms: first instance and seed, middle budget, largest K."""
-    study, traces = results.study(role), results.tables("traces.parquet", role)
+    """Of every learner that chose among arms: first instance and seed, middle budget, largest K."""
+    study = results.study(role)
+    traces = study.renamed(results.tables("traces.parquet", role))
     chosen = traces[(traces["trace"] == "probabilities") & (traces["budget"] == study.middle)]
     first = chosen["reading"] == chosen.groupby("learner")["reading"].transform("first")
     return style.draw_arms(at_largest(chosen[first]), lines(study), unit)

@@ -11,14 +11,25 @@ from urllib.parse import quote
 import pandas as pd
 
 from nscmdp.analysis import deviations
-from nscmdp.analysis.claims import ledger
+from nscmdp.analysis.claims import findings, ledger, noticed
 from nscmdp.report.page import formulas
 from nscmdp.report.page.prose import prose
 from nscmdp.study import catalogue, layout
 from nscmdp.study.plan import Plan
 
 SUBJECTS = {**catalogue.SUBJECTS, "simulation": "the simulation"}
-KINDS = ("theorem", "lemma", "statement", "corrected form")  # of a claim
+KINDS = ("theorem", "lemma", "statement")  # of a claim
+MARKS = {  # how a verdict looks
+    findings.HOLDS: "holds",
+    findings.MISPRINT: "holds",
+    findings.ASSUMPTION: "depends",
+    findings.DEPENDS: "depends",
+    findings.FALSE: "fails",
+    findings.OPEN: "unjudged",
+    findings.ASYMPTOTIC: "unjudged",
+    findings.IDENTITY: "unjudged",
+    findings.NO_SOURCE: "unjudged",
+}
 CERTAINTIES = ("high", "medium", "low")
 PLACES = {  # of a deviation, by what it names
     "Problem formulation": "Problem formulation|Definition of|Assumption 1",
@@ -45,7 +56,11 @@ def context(plan: Plan, folder: Path) -> dict[str, Any]:
     """What claims.html.j2 and deviations.html.j2 show."""
     judged = json.loads((folder / layout.CLAIMS).read_text(encoding="utf-8")) if plan.claim_groups else []
     entries = deviations.load(deviations.LEDGER)
-    links = {claim["id"]: f"{layout.CLAIMS_PAGE}#{quote(claim['id'])}" for claim in judged}
+    links = {
+        name: f"{layout.CLAIMS_PAGE}#{quote(claim['id'])}"
+        for claim in judged
+        for name in (claim["id"], *claim["covers"])
+    }
     links |= {entry.id: f"{layout.DEVIATIONS_PAGE}#{entry.id}" for entry in entries}
     measured = deviations.load_effects(folder / layout.table("deviations.csv"))
     claims = _claims(plan, judged, links) if judged else None
@@ -53,9 +68,7 @@ def context(plan: Plan, folder: Path) -> dict[str, Any]:
 
 
 def _claims(plan: Plan, judged: list[dict[str, Any]], links: dict[str, str]) -> dict[str, Any]:
-    known = ledger.load()
-    corrected = {claim["corrects"]: claim for claim in judged if claim["corrects"]}
-    entries = [_claim(claim, corrected.get(claim["id"]), known, links) for claim in judged]
+    entries = [_claim(claim, links) for claim in judged]
     drawn = {layout.figure(figure.name) for figures in plan.notebooks.values() for figure in figures}
     groups = []
     for group in ledger.GROUPS:
@@ -65,34 +78,30 @@ def _claims(plan: Plan, judged: list[dict[str, Any]], links: dict[str, str]) -> 
         groups.append({"id": group, "title": _heading(SUBJECTS[group]), "files": files, "entries": here})
     sections = {section for entry in entries for section in entry["tags"]["section"]}
     filters = [
-        _filter("class", "Class", entries, known.classes.model_dump()),
-        _filter("verdict", "Verdict", entries, _as_they_are(known.verdicts)),
+        _filter("verdict", "Verdict", entries, _as_they_are(findings.VERDICTS)),
         _filter("group", "About", entries, SUBJECTS),
         _filter("section", "Section", entries, _as_they_are(sorted(sections, key=_as_in_the_paper))),
         _filter("kind", "Kind", entries, _as_they_are(KINDS)),
     ]
-    return {"number": len(entries), "groups": [one for one in groups if one["entries"]], "filters": filters}
+    standard = [(name, MARKS[name], says) for name, says in findings.VERDICTS.items()]
+    shown = [one for one in groups if one["entries"]]
+    return {"number": len(entries), "groups": shown, "filters": filters, "standard": standard}
 
 
-def _claim(
-    claim: dict[str, Any], corrected: dict[str, Any] | None, known: ledger.Ledger, links: dict[str, str]
-) -> dict[str, Any]:
+def _claim(claim: dict[str, Any], links: dict[str, str]) -> dict[str, Any]:
     show = _typesetter(f"claim {claim['id']}", links)
-    mark = known.verdicts[claim["verdict"]]
     return {
         "id": claim["id"],
+        "covers": claim["covers"],
         "where": show("where", claim["where"]),
         "statement": show("statement", claim["statement"]),
         "equation": show("formula", claim["formula"]),
-        "mark": mark,
+        "corrected": claim["corrected"] and show("corrected", claim["corrected"]),
+        "mark": MARKS[claim["verdict"]],
         "verdict": claim["verdict"],
-        "class": claim["class"],
         "why": show("why", _heading(claim["evidence"]["why"].rstrip(".")) + "."),
-        "corrects": claim["corrects"],
-        "corrected": corrected and {key: corrected[key] for key in ("id", "verdict")},
-        "facts": [(term, show(term, fact)) for term, fact in _facts(claim)],
+        "facts": [(show("number", term), show(term, fact)) for term, fact in _facts(claim)],
         "tags": {
-            "class": [mark],
             "verdict": [claim["verdict"]],
             "group": [claim["group"]],
             "section": _sections(claim["where"]),
@@ -105,6 +114,9 @@ def _facts(claim: dict[str, Any]) -> list[tuple[str, str]]:
     """How a verdict was come to, in words and numbers."""
     evidence = claim["evidence"]
     facts = [("Measured", claim["measured"]), ("Test", claim["test"])]
+    facts += [(what, number if isinstance(number, str) else f"{number:.4g}") for what, number in evidence["numbers"]]
+    if evidence["notices"]:
+        facts.append(("Smallest error noticed", noticed(evidence["notices"])))
     if claim["value"] is not None:
         interval = [claim["low"], claim["high"]]
         ends = "" if None in interval or interval[0] == interval[1] else " [{:.4g}, {:.4g}]".format(*interval)
@@ -118,7 +130,7 @@ def _facts(claim: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _kinds(claim: dict[str, Any]) -> list[str]:
     found = re.match(r"(?:In place of )?(Lemma|Theorem)", claim["where"])
-    return [found[1].lower() if found else "statement", *(["corrected form"] if claim["corrects"] else [])]
+    return [found[1].lower() if found else "statement"]
 
 
 def _sections(where: str) -> list[str]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from nscmdp.analysis import tables, thresholds
 from nscmdp.analysis.answer import GROWING, LABELS, cells, growing, number, tuned_by_an_author
-from nscmdp.analysis.claims import ledger
+from nscmdp.analysis.claims.findings import VERDICTS
+from nscmdp.report.page.ledgers import MARKS
 from nscmdp.runs.parts import PARTS
 from nscmdp.study import layout
 from nscmdp.study.plan import Plan
@@ -21,7 +22,7 @@ def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
         json.loads((folder / name).read_text(encoding="utf-8")) for name in (layout.ANSWER, layout.CLAIMS)
     )
     reasons = {one.name: one.reason for one in plan.config.protocols.protocols}
-    known, others = ledger.load(), [claim for claim in claims if claim["group"] != "simulation"]
+    others = [claim for claim in claims if claim["group"] != "simulation"]
     return {
         "sentences": answer["sentences"],
         "protocols": [_protocol(row, reasons[row["name"]]) for row in answer["protocols"]],
@@ -32,10 +33,10 @@ def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
         **_choices(answer),
         "walk": answer["walk"],
         "thresholds": _thresholds(folder),
-        "others": _sentence(Counter(claim["class"] for claim in others)) if others else None,
-        "classes": [
-            {"mark": mark, "text": text, "claims": [claim for claim in others if claim["class"] == text]}
-            for mark, text in known.classes.model_dump().items()
+        "others": _sentence(Counter(claim["verdict"] for claim in others)) if others else None,
+        "verdicts": [
+            {"mark": MARKS[name], "text": name, "claims": [claim for claim in others if claim["verdict"] == name]}
+            for name in VERDICTS
         ],
     }
 
@@ -108,6 +109,6 @@ def _thresholds(folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def _sentence(classes: Counter) -> str:
-    counted = ", ".join(f"{name}: {number}" for name, number in classes.most_common())
-    return f"The paper's {classes.total()} other claims that numbers can check: {counted}."
+def _sentence(verdicts: Counter) -> str:
+    counted = ", ".join(f"{name}: {number}" for name, number in verdicts.most_common())
+    return f"The paper's theory in {verdicts.total()} claims, all judged by one standard: {counted}."

@@ -1,7 +1,6 @@
-"""The ledger of claims, where the constants of Theorem 1 come from, and a figure for every group of checks.
+"""The ledger of claims, where the constants of Theorem 1 come from, and pictures of what contradicts the text.
 
-A group's figure is drawn in the file of its name, from the rows that its checks wrote (claims/GROUP.json): one panel
-per claim, titled by it.
+A group's figure is drawn in the file of its name, from the rows that its checks wrote (claims/GROUP.json).
 """
 
 import textwrap
@@ -15,13 +14,9 @@ from matplotlib.patches import Patch
 from pandas.io.formats.style import Styler
 
 from nscmdp.report import forms, style
-from nscmdp.report.figures.claims.arithmetic import claims_arithmetic as claims_arithmetic
 from nscmdp.report.figures.claims.bandit import claims_bandit as claims_bandit
-from nscmdp.report.figures.claims.data import COLOURS, claims, findings
-from nscmdp.report.figures.claims.learning_rates import claims_learning_rates as claims_learning_rates
+from nscmdp.report.figures.claims.data import COLOURS, by_group, claims
 from nscmdp.report.figures.claims.linear import claims_linear as claims_linear
-from nscmdp.report.figures.claims.optimism import claims_optimism as claims_optimism
-from nscmdp.report.figures.claims.queue import claims_queue as claims_queue
 from nscmdp.report.figures.claims.theorems import claims_theorems as claims_theorems
 from nscmdp.report.results import Results, needs
 
@@ -67,7 +62,7 @@ def looseness(results: Results) -> Figure:
     steps = pd.DataFrame(
         [
             {"group": group, "claim": name, **step}
-            for group, found in findings(results).items()
+            for group, found in by_group(results).items()
             for name, finding in found.items()
             for step in finding["inequalities"]
         ]
@@ -111,9 +106,7 @@ def _bar(ax: Axes, place: float, step: Any, colour: str, widest: float) -> None:
     height = 0.36 if forms.is_narrow() else 0.7
     ax.barh(place, length, height=height, facecolor=colour if bounded else "none", edgecolor=colour)
     said = f"{_short(step.claimed)} allowed, {_short(step.measured)} needed" if bounded else "nothing was needed"
-    ax.annotate(
-        said, (max(length, 0), place), (4, 0), textcoords="offset points", va="center", fontsize="x-small"
-    )  # fmt: skip
+    ax.annotate(said, (max(length, 0), place), (4, 0), textcoords="offset points", va="center", fontsize="x-small")
 
 
 def _short(number: float) -> str:
