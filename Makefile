@@ -89,6 +89,7 @@ readme: setup  ## put the answer of the results at hand into the README, and wha
 	cp results/figures/grid_world.png docs/grid_world.png
 	cp results/figures/eta.png docs/eta.png
 	cp results/claims.md docs/claims.md
+	cp results/erratum.md docs/erratum.md
 	$(IN_VENV) nscmdp job readme docs/answer.json
 	$(IN_VENV) nscmdp verify results --update
 

@@ -177,6 +177,7 @@ def test_claims_and_lower_bounds_are_numbers_beside_the_exponents(study):
 
 
 def test_what_the_constants_put_in_is_measured_at_the_largest_K(study):
+    study.runs["violation"] = -study.runs["violation"].abs()
     row, runs = ran(study).loc[TUNED], study.of(TUNED)
     problem = Problem.of(environments.make("menu", 256, legs=3, seed=1))
     eps = 0.5 * problem.B ** (1 / 3) / 256**0.2
@@ -187,6 +188,8 @@ def test_what_the_constants_put_in_is_measured_at_the_largest_K(study):
     price = last["regret"] - last["gap"]
     assert row["surplus_of_regret"] == pytest.approx(price / last["positive_regret"])
     assert np.isnan(ran(study).loc[OTHER, "eps"])
+    study.runs["violation"] *= -1
+    assert np.isnan(comparison._put_in(study, TUNED)["surplus_of_eps"])  # there is no surplus
 
 
 def test_where_surplus_utility_is_the_regret_the_row_says_so():

@@ -25,7 +25,8 @@ from nscmdp.study.protocols import Protocols
 BEGIN, END = "<!-- made by `make readme` from docs/answer.json -->\n", "<!-- end -->\n"
 ALGORITHMS = ("nonstationary_triple_q", "double_restart_triple_q")
 FACTORS = {**CONSTANTS, ("scaled", "once"): CONSTANTS["scaled", ""]}
-SLOPES = [f"{quantity}_slope_K{end}" for quantity in ("gap", "regret") for end in ("", "_low", "_high")]
+EXPONENTS = ("gap_slope_K", "gap_slope_K_late", "positive_regret_slope_K", "gap_slope_B")
+SLOPES = [f"{exponent}{end}" for exponent in EXPONENTS for end in ("", "_low", "_high")]
 OF_BASELINES = [f"{name}_{what}" for name in ("triple_q", "restart_q_ucb") for what in ("share", "late_cost")]
 NUMBERS = ("share", "cost", "late_cost", "worst_tenth", "limit", *OF_BASELINES)
 WHOLES = [*protocols.WHOLE]
@@ -267,7 +268,7 @@ def _growth(file: Path) -> list[dict[str, Any]]:
     """The slopes of Algorithms 1 and 2 with each choice of factors; the printed constants learn nothing."""
     if not file.is_file():
         return []
-    columns = ["algorithm", "factors", *SLOPES, "violation_per_episode", "largest_K", "theorem_from_K", "instances"]
+    columns = ["algorithm", "factors", *SLOPES, "positive_violation_per_episode", "largest_K", "units"]
     found = tables.load(file)
     at = found.reindex(columns=["tuned_at"])["tuned_at"].fillna("once")
     factors = [FACTORS.get(key) for key in zip(found["setting"], at, strict=True)]

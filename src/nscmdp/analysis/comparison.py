@@ -267,15 +267,16 @@ def put_in(of_regret: float, of_eps: float, slope: float) -> str:
 
 def _violation(study: Study, learner: str) -> dict[str, Any]:
     """Per episode, at the largest K: of the middle budget, and of the one where it is worst."""
-    found = study.violations[study.violations["learner"] == learner]
-    last = found.loc[found.groupby("budget")["episodes"].idxmax()].set_index("budget")
+    mine = study.violations[study.violations["learner"] == learner]
+    last = mine.loc[mine.groupby("budget")["episodes"].idxmax()].set_index("budget")
     middle, worst = last.loc[study.budget(learner)], last.loc[last["violation"].idxmax()]
-    entry: dict[str, Any] = {"worst_budget": worst.name, "worst_K": worst["episodes"]}
-    for end in ENDS:
-        for name in ("violation", "positive_violation"):
-            entry[f"{name}_per_episode{end}"] = middle[f"{name}{end}"]
-        entry[f"worst_violation_per_episode{end}"] = worst[f"violation{end}"]
-    return entry
+    named = {"violation": middle, "positive_violation": middle, "worst_violation": worst}
+    found = {
+        f"{name}_per_episode{end}": row[f"{name.removeprefix('worst_')}{end}"]
+        for name, row in named.items()
+        for end in ENDS
+    }
+    return {**found, "worst_budget": worst.name, "worst_K": worst["episodes"]}
 
 
 def write(plan: Plan, folder: Path) -> None:
@@ -313,8 +314,9 @@ def _text(row: pd.Series, name: str) -> str:
         return "yes" if value else "no"
     if abs(value) >= 1000:
         return f"{value:,.0f}" if value < 1e9 else f"{value:.0e}"
-    form = ".3f" if "per_episode" in name else ".2f"
-    return f"{value:{form}}" + ("" if pd.isna(low) else f" [{low:{form}}, {high:{form}}]")
+    digits = 3 if "per_episode" in name else 2
+    mean, *ends = (f"{round(one, digits) + 0.0:.{digits}f}" for one in (value, low, high))
+    return mean if pd.isna(low) else f"{mean} [{', '.join(ends)}]"
 
 
 TEX = {  # headings and columns

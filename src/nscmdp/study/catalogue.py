@@ -203,7 +203,7 @@ TABLES = {  # by the rule that makes them: the tables and verdicts over all expe
     "comparison": {
         layout.table("comparison.csv"): "The paper's Table 1 with measurements beside it.",
         layout.table("comparison.tex"): "The comparison table in LaTeX.",
-        layout.table("slopes.csv"): "Growth exponents of gap and regret in K and in B, by instance.",
+        layout.table("slopes.csv"): "Growth exponents of gap and positive parts in K and in B, by unit.",
         layout.table("violations.csv"): "Violation per episode at every K and budget.",
     },
     "suite": {

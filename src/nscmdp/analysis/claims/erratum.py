@@ -1,7 +1,7 @@
 """The letter about the paper's errors: workflow/erratum.md, with numbers from the claims in the places it has for them.
 
-    [[C16|value]]              a field of the claim
-    [[C13|V/(HK) at K = 1e10]]  a row of the table of numbers below its verdict
+[[C16|value]]              a field of the claim
+[[C13|V/(HK) at K = 1e10]]  a row of the table of numbers below its verdict
 """
 
 import re
