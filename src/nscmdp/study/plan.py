@@ -289,7 +289,7 @@ class Plan(Searches):
         return [
             *([*map(layout.table, layout.PROTOCOLS), layout.ANSWER] if self.simulations else []),
             *map(layout.claims, self.claim_groups),
-            *([layout.CLAIMS, layout.CLAIMS_TEXT] if self.simulations or self.claim_groups else []),
+            *([layout.CLAIMS, layout.CLAIMS_TEXT, layout.ERRATUM] if self.simulations or self.claim_groups else []),
             *(map(layout.table, layout.TUNED) if self.tunings else []),
             *(map(layout.table, layout.COMPARISON) if "growth" in self.roles else []),
             *(map(layout.table, layout.SUITE) if suite.ROLE in self.roles else []),
