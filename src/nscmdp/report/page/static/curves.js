@@ -287,3 +287,7 @@ function withBokeh() {
   })), Promise.resolve());
   return ready;
 }
+
+nscmdp.curves = { withBokeh, chart, series, key, references, values };
+if (document.getElementById("curves-cases")) withBokeh().then(section);
+})();
