@@ -160,19 +160,6 @@ def test_pointing_at_a_curve_says_its_values(page):
     assert "constrained optimum" in said
 
 
-def test_evidence_draws_its_seeds_when_it_is_opened_and_leads_to_the_curves(page):
-    evidence = page.locator("details.evidence").first
-    assert evidence.locator("canvas").count() == 0
-    evidence.locator("summary").click()
-    evidence.locator("canvas").first.wait_for()
-    link = evidence.locator("a.to-curves").first
-    wanted = dict(part.split("=") for part in link.get_attribute("href")[1:].split("&"))
-    link.click()
-    settled(page)
-    assert page.locator("#curves").get_attribute("data-shown").split()[0] == wanted["curves.experiment"]
-    assert {name.partition(".")[0] for name in shown(page)} <= {*wanted["curves.learners"].split("%2C")}
-
-
 def test_light_and_dark_can_be_chosen_and_are_remembered(page):
     paper = "getComputedStyle(document.body).backgroundColor"
     light, chart = page.evaluate(paper), page.locator("#curves-chart").screenshot()
