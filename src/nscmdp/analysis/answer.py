@@ -38,7 +38,8 @@ def gather(plan: Plan, folder: Path) -> dict[str, Any]:
     assert plan.config.protocols is not None
     rules, entries = thresholds.load(), deviations.load(deviations.LEDGER)
     found, switched, _ = (tables.load(folder / layout.table(name)) for name in layout.PROTOCOLS)
-    swept = [protocols.swept(folder, name) for name in plan.roles.get("eta", [])]
+    sweeps = [protocols.swept(folder, name) for name in plan.roles.get("eta", [])]
+    swept = pd.concat(sweeps, ignore_index=True) if sweeps else None
     numbers = {
         "protocols": [_protocol(row) for row in found.to_dict("records")],
         "choices": [
@@ -48,8 +49,8 @@ def gather(plan: Plan, folder: Path) -> dict[str, Any]:
         ],
         "unstated": _unstated(plan.config.protocols),
         "walk": {key: float(f"{value:.4g}") for key, value in protocols.walk(80_000, 324, 25).items()},
-        "eta": ordering(pd.concat(swept, ignore_index=True), rules) if swept else [],
-        "still": bool(swept) and eta_changes_nothing(pd.concat(swept, ignore_index=True)),
+        "eta": [] if swept is None else ordering(swept, rules),
+        "still": swept is not None and eta_changes_nothing(swept),
         "claims": _claims(folder / layout.CLAIMS),
         "growth": _growth(folder / layout.table("comparison.csv")),
         "ledger": {"places": len(entries), "switches": sum(bool(entry.switch) for entry in entries)},
