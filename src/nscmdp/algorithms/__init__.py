@@ -160,8 +160,12 @@ def formulas(name: str, setting: str) -> dict[str, str]:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     assigned = {key: value for node in ast.walk(tree) if isinstance(node, ast.Assign) for key, value in _pairs(node)}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    made = next(call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Constants")
-    return {each.arg: ast.unparse(_resolved(each.value, assigned)) for each in made.keywords if each.arg}
+    made = next((call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Constants"), None)
+    return (
+        {}
+        if made is None
+        else {each.arg: ast.unparse(_resolved(each.value, assigned)) for each in made.keywords if each.arg}
+    )
 
 
 def _pairs(node: ast.Assign) -> list[tuple[str, ast.expr]]:

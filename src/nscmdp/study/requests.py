@@ -20,6 +20,8 @@ SWEEPS = {  # a learner's own sweeps per episode; one that is not named here is 
     "nonstationary_triple_q": 0,
     "double_restart_triple_q": 0,
     "triple_q": 0,
+    "bump_triple_q": 0,
+    "repaired_double_restart_triple_q": 0,
     "tracking_triple_q": 0,
     "detecting_triple_q": 0,
     "restart_q_ucb": 0,
