@@ -24,7 +24,7 @@ reproduce: setup  ## simulations, tables, notebooks, figures and the page
 	@echo "Open $(CURDIR)/results/index.html"
 
 verify: setup  ## are the results at hand those that the repository states?
-	$(IN_VENV) nscmdp verify results
+	$(IN_VENV) wei2023 verify results
 
 setup: .venv/.complete  ## a virtual environment from the hash-locked requirements
 
@@ -90,8 +90,8 @@ readme: setup  ## put the answer of the results at hand into the README, and wha
 	cp results/figures/eta.png docs/eta.png
 	cp results/claims.md docs/claims.md
 	cp results/erratum.md docs/erratum.md
-	$(IN_VENV) nscmdp job readme docs/answer.json
-	$(IN_VENV) nscmdp verify results --update
+	$(IN_VENV) wei2023 job readme docs/answer.json
+	$(IN_VENV) wei2023 verify results --update
 
 long: setup  ## the protocols beyond K = 1,000,000, their tables into docs/long: about ten minutes on two cores
 	$(SNAKEMAKE) --configfile workflow/presets/long.yaml $(ARGS)
@@ -103,15 +103,15 @@ suite: setup  ## the whole suite, again with longer frames, and what they came t
 	$(SNAKEMAKE) --configfile workflow/presets/suite.yaml workflow/presets/suite_frames.yaml $(ARGS)
 	cp $(SUITE:%=suite/tables/suite_%.csv) docs/suite
 	cp $(FRAMES:%=suite_frames/tables/suite_%.csv) docs/suite/frames
-	$(IN_VENV) nscmdp job summary docs/suite
-	$(IN_VENV) nscmdp verify suite --reference docs/suite/reference.json --update
+	$(IN_VENV) wei2023 job summary docs/suite
+	$(IN_VENV) wei2023 verify suite --reference docs/suite/reference.json --update
 
 search: setup  ## the deep searches again, into workflow/searches: about six hours on two cores; resumable
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml $(ARGS)
-	$(IN_VENV) nscmdp job record searched --output workflow/searches
+	$(IN_VENV) wei2023 job record searched --output workflow/searches
 	$(SNAKEMAKE) searched --configfile workflow/presets/search.yaml workflow/presets/suite.yaml \
 		workflow/presets/suite_frames.yaml --config results=searched_frames $(ARGS)
-	$(IN_VENV) nscmdp job record searched_frames --output workflow/searches
+	$(IN_VENV) wei2023 job record searched_frames --output workflow/searches
 
 clean:  ## forget the results, keep the environment
 	rm -rf results .snakemake

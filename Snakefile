@@ -1,6 +1,6 @@
 # The whole replication: config.yaml -> simulations and optima -> tables -> verdicts -> notebooks -> figures -> page.
-from nscmdp.study import plan as planning
-from nscmdp.study.config import Unacceptable
+from wei2023.study import plan as planning
+from wei2023.study.config import Unacceptable
 
 
 configfile: "config.yaml"
@@ -18,8 +18,8 @@ except Unacceptable as error:
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/recovery.smk"
 include: "workflow/rules/progress.smk"
+include: "workflow/rules/recovery.smk"
 include: "workflow/rules/kernels.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/analysis.smk"
@@ -28,15 +28,6 @@ include: "workflow/rules/report.smk"
 
 onstart:
     begin()
-    watch()
-
-
-onsuccess:
-    end_watch()
-
-
-onerror:
-    end_watch()
 
 
 rule all:

@@ -30,8 +30,8 @@ from benchmarks.pipeline import Figure
 from benchmarks.python_loop import InPython, beside_a_loop_of_ones_own
 from benchmarks.timing import Comparison
 from nscmdp.problem import DoesNotFit
-from nscmdp.report.page import benchmarks
-from nscmdp.study import layout, plan
+from wei2023.report.page import benchmarks
+from wei2023.study import layout, plan
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "benchmarks"
 Row = TypeVar("Row", bound=NamedTuple)

@@ -18,8 +18,8 @@ import yaml
 from benchmarks.timing import seconds
 from nscmdp import environments
 from nscmdp import simulate as simulation
-from nscmdp.runs import simulations
-from nscmdp.study import plan
+from wei2023.runs import simulations, specifications
+from wei2023.study import plan
 
 ROOT = Path(__file__).resolve().parents[1]
 LEARNER = {"algorithm": "nonstationary_triple_q", "setting": "scaled"}
@@ -77,7 +77,7 @@ def simulate(episodes: int, seeds: int, worker: str | None = None) -> tuple[floa
     """Wall seconds of one job of the pipeline, and what ``worker`` (a program; by default the command line) prints."""
     config = plan.make(experiment(episodes, seeds, [LEARNER]))
     (learner,) = config.experiment("bench").learners
-    specification = json.dumps(config.run_spec("bench", learner.name))
+    specification = json.dumps(specifications.simulation(config, "bench", learner.name))
     program = [sys.executable, "-c", worker] if worker else [sys.executable, "-m", "nscmdp"]
     with tempfile.TemporaryDirectory() as folder:
         output = str(Path(folder) / f"seeds=0-{seeds - 1}.parquet")

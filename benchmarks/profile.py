@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from benchmarks import pipeline
 from benchmarks.timing import seconds
 from nscmdp import simulate
-from nscmdp.runs import kernels, optima, simulations
-from nscmdp.study import plan
+from nscmdp.suite import optima
+from wei2023.runs import kernels, simulations, specifications
+from wei2023.study import plan
 
 
 class Part(NamedTuple):
@@ -54,7 +55,7 @@ def of_simulations(chosen: plan.Plan, results: Path) -> Counter[str]:
     for experiment in chosen.config.experiments:
         for unit in experiment.units:
             files = [results / name for name in chosen.tuned_by(experiment.name, unit)]
-            of_one = of_unit(chosen.run_spec(experiment.name, unit), experiment.seed_list[0], files)
+            of_one = of_unit(specifications.simulation(chosen, experiment.name, unit), experiment.seed_list[0], files)
             taken.update({what: len(experiment.seed_list) * cpu for what, cpu in of_one.items()})
     return taken
 

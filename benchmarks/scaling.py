@@ -20,7 +20,7 @@ from benchmarks.cases import MIDDLE, ONE, Case, Scattered, World
 from benchmarks.loops import Loop
 from benchmarks.misses import Misses
 from nscmdp.problem import Problem
-from nscmdp.report import style
+from wei2023.report import style
 
 if TYPE_CHECKING:
     from benchmarks.memory import Memory

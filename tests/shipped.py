@@ -4,8 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from nscmdp.analysis import deviations
-from nscmdp.study import plan
+from wei2023.study import plan
+from wei2023.verdicts import deviations
 
 ROOT = Path(__file__).parents[1]
 LEDGER_FILE = ROOT / "workflow/deviations.yaml"

@@ -12,10 +12,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from nscmdp import algorithms, budget, cli, environments, optimum, simulate
-from nscmdp.analysis import description
+from nscmdp import algorithms, budget, cli, environments, files, optimum, simulate
 from nscmdp.cli import screen
-from nscmdp.runs import files
+from wei2023.verdicts import description
 
 CONFIG = {
     "experiments": [

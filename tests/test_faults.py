@@ -19,11 +19,12 @@ import numba
 import pytest
 import yaml
 
-from nscmdp.analysis import tables
+from nscmdp import files
 from nscmdp.kernels import jit
-from nscmdp.runs import files
-from nscmdp.study import plan
 from small_project import TINY, hashes, project, said, start, to_the_end
+from wei2023.runs import specifications
+from wei2023.study import plan
+from wei2023.verdicts import tables
 
 HOSTILE = 'it\'s a "folder"; touch pwned & $(touch pwned) `touch pwned` *'
 
@@ -208,7 +209,7 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):
     if shutil.which("unshare") is None or subprocess.run([*namespace, mount], capture_output=True).returncode:
         pytest.skip("no file system can be mounted here")
     longer = TINY["experiments"][0] | {"episodes": [20_000]}
-    spec = json.dumps(plan.make(TINY | {"experiments": [longer]}).optimum_spec("small"))
+    spec = json.dumps(specifications.optimum(plan.make(TINY | {"experiments": [longer]}), "small"))
     command = shlex.join(
         [sys.executable, "-m", "nscmdp", "job", "optimum", spec, "--output", f"{tmp_path}/optima.parquet"]
     )

@@ -1,37 +1,72 @@
-"""library <- study <- runs <- analysis <- report <- command line: no room looks into one above it."""
+"""Two packages with one arrow between them, and rooms that look down only: also in strings that name modules."""
 
+import ast
+import re
 import subprocess
 import sys
+from pathlib import Path
 
-from nscmdp.kernels import sources
+import nscmdp
+import wei2023
 
-ROOMS = ("library", "study", "runs", "analysis", "report", "cli")
+LIBRARY, REPLICATION = Path(nscmdp.__file__).parent, Path(wei2023.__file__).parent
+ROOMS = ("study", "runs", "verdicts", "proofs", "report", "cli")
+OUTSIDE_THE_CORE = ("__main__", "suite", "cli", "files", "gymnasium_envs", "_registration")
+MODULE = re.compile(r"(?:nscmdp|wei2023)(?:\.\w+)+")
 PLANNING = """
 import sys
 from pathlib import Path
-from nscmdp.study import plan
+from wei2023.study import plan
 planned = plan.load(Path("config.yaml"))
-for experiment in planned.config.experiments:
-    for unit in experiment.units:
-        planned.run_spec(experiment.name, unit)
 planned.files()
 print(*sys.modules)
 """
 
 
-def room(module):
-    """Of "nscmdp.study.plan" it is study; whatever stands beside the rooms is the library."""
-    second = module.split(".")[1] if "." in module else ""
-    return ROOMS.index(second) if second in ROOMS else 0
+def named(file):
+    """The modules that a file imports, wherever in it, and those that its strings name; docstrings may name any."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    documented = {
+        ast.get_docstring(node, clean=False)
+        for node in ast.walk(tree)
+        if hasattr(node, "body") and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in documented:
+            yield from MODULE.findall(node.value)
 
 
-def test_imports_point_down():
-    """Also those inside functions and for type checking."""
-    for file in sources.PACKAGE.rglob("*.py"):
-        if file.name == "__main__.py":
+def test_the_library_does_not_know_the_replication():
+    for file in LIBRARY.rglob("*.py"):
+        assert [name for name in named(file) if name.startswith("wei2023")] == [], file
+
+
+def test_the_core_of_the_library_imports_numpy_scipy_and_numba_alone():
+    allowed = {"nscmdp", "numpy", "scipy", "numba", "llvmlite", *sys.stdlib_module_names}
+    for file in LIBRARY.rglob("*.py"):
+        if file.relative_to(LIBRARY).with_suffix("").parts[0] in OUTSIDE_THE_CORE:
             continue
-        here = "nscmdp." + ".".join(file.relative_to(sources.PACKAGE).with_suffix("").parts)
-        assert [name for name in sources.imports(file) if room(name) > room(here)] == [], file
+        others = {name.partition(".")[0] for name in named(file)} - allowed
+        assert others == set(), file
+
+
+def test_the_core_of_the_library_does_not_know_what_is_built_on_it():
+    above = tuple(f"nscmdp.{room}" for room in OUTSIDE_THE_CORE if room != "_registration")
+    for file in LIBRARY.rglob("*.py"):
+        if file.relative_to(LIBRARY).with_suffix("").parts[0] not in OUTSIDE_THE_CORE:
+            assert [name for name in named(file) if name.startswith(above)] == [], file
+
+
+def test_the_rooms_of_the_replication_look_down_only():
+    for file in REPLICATION.rglob("*.py"):
+        here = file.relative_to(REPLICATION).parts[0]
+        if here in ROOMS:
+            above = {f"wei2023.{room}" for room in ROOMS[ROOMS.index(here) + 1 :]}
+            assert [name for name in named(file) if ".".join(name.split(".")[:2]) in above] == [], file
 
 
 def test_planning_a_study_loads_neither_numba_nor_pandas():

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nscmdp.report.page import CLOSING, FIGURES, SECTIONS, provenance
-from nscmdp.runs import integrity
-from nscmdp.study import layout
 from structure import Structure
+from wei2023.report.page import CLOSING, FIGURES, SECTIONS, provenance
+from wei2023.runs import integrity
+from wei2023.study import layout
 
 ROOT = Path(__file__).parent.parent
 

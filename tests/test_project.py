@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 import nscmdp
-from nscmdp.study import plan
+from wei2023.runs import specifications
+from wei2023.study import plan
 
 ROOT = Path(__file__).parent.parent
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -103,7 +104,7 @@ def test_a_worker_imports_no_heavy_packages(tmp_path):
     learner = {"algorithm": "uniform", "setting": "literal"}
     experiment = {"name": "one", "environment": {"name": "menu"}, "episodes": [50], "seeds": 1, "learners": [learner]}
     planned = plan.make({"experiments": [experiment]})
-    spec = json.dumps(planned.run_spec("one", "uniform.literal"))
+    spec = json.dumps(specifications.simulation(planned, "one", "uniform.literal"))
     code = "import sys; from nscmdp.cli import main; main(sys.argv[1:]); print(*sys.modules)"
     job = ("job", "simulate", spec, "--seeds", "0", "--output", str(tmp_path / "seeds=0.parquet"))
     done = subprocess.run([sys.executable, "-c", code, *job], capture_output=True, text=True, check=True)

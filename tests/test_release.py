@@ -5,10 +5,11 @@ import json
 import pandas as pd
 import pytest
 
-from nscmdp.analysis import answer, deviations, reference
-from nscmdp.analysis.claims import ledger
-from nscmdp.analysis.markdown import in_cell
 from shipped import LEDGER_FILE, ROOT, compared, measuring
+from wei2023.proofs import ledger
+from wei2023.report import reference
+from wei2023.verdicts import answer, deviations
+from wei2023.verdicts.markdown import in_cell
 
 pytestmark = pytest.mark.release
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nscmdp.study import config, plan
+from wei2023.study import config, plan
 
 ROOT = Path(__file__).parent.parent
 PYTHON = sorted((ROOT / "src").rglob("*.py")) + sorted((ROOT / "workflow").rglob("*.py"))

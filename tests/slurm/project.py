@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from nscmdp.runs import simulations
+from wei2023.runs import simulations
 
 ROOT = Path(__file__).parents[2]
 TABLE = "results/tables/walk/summary.csv"

@@ -1,8 +1,8 @@
 # Kernels are compiled before the jobs that call them, each algorithm's by itself: work starts with the first of them.
 NEEDED_FIRST = {
-    one.algorithm
+    learner.algorithm
     for name in plan.simulations
-    for one in plan.experiment(name).all_learners
+    for learner in plan.experiment(name).all_learners
 }
 
 
@@ -20,8 +20,8 @@ rule kernels:
         mem_mb=1000,
         runtime=10,
     params:
-        plugins=PLUGINS,
+        plugins=[f"--plugin={file}" for file in plan.config.plugins],
     message:
         "Compiling the kernels of {wildcards.algorithm}"
     shell:
-        "nscmdp {params.plugins:q} job compile {wildcards.algorithm:q} 2> {log:q}"
+        "wei2023 {params.plugins:q} job compile {wildcards.algorithm:q} 2> {log:q}"

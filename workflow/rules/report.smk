@@ -1,9 +1,4 @@
 # Notebooks, the page, and the checksums of it all.
-import hashlib
-
-PAGE_FILES = sorted((sources.PACKAGE / "report/page").glob("[ts]*/*"))
-TEMPLATES = hashlib.sha256(b"".join(map(Path.read_bytes, PAGE_FILES))).hexdigest()[:16]
-
 for NAME in plan.notebooks:
 
     rule:
@@ -11,6 +6,7 @@ for NAME in plan.notebooks:
         name:
             f"notebook_{NAME}"
         input:
+            specification=specification(f"notebooks/{NAME}"),
             notebook=f"notebooks/{NAME}.ipynb",
             tables=at(*plan.read_by(NAME)),
         output:
@@ -25,16 +21,10 @@ for NAME in plan.notebooks:
         resources:
             mem_mb=2000,
             runtime=20,
-        params:
-            parameters=json.dumps(plan.parameters(NAME)),
-            captions={one.name: one.caption for one in plan.notebooks[NAME]},
-            sources=sources.digest(
-                f"nscmdp.report.figures.{NAME}", "nscmdp.report.results"
-            ),
         message:
             "Executing {input.notebook}"
         shell:
-            "nscmdp job notebook {input.notebook:q} --parameters {params.parameters:q} --output {output.notebook:q} 2> {log:q}"
+            "wei2023 job notebook {input.specification:q} --notebook {input.notebook:q} --output {output.notebook:q} 2> {log:q}"
 
 
 rule html:
@@ -55,52 +45,47 @@ rule html:
     resources:
         mem_mb=1000,
         runtime=10,
-    params:
-        sources=sources.digest("nscmdp.report.notebooks"),
     message:
         "Rendering {input}"
     shell:
-        "nscmdp job render {input:q} --output {output:q} 2> {log:q}"
+        "wei2023 job render {input:q} --output {output:q} 2> {log:q}"
 
 
-use rule tuned as timing with:
-    input:
-        at(*plan.tables()),
-    output:
-        at(layout.TIMING, layout.BENCHMARKS),
-    log:
-        at("logs/timing.log"),
-    params:
-        **step("timing", "report.page.benchmarks"),
-        templates=TEMPLATES,
-    message:
-        "Gathering how long episodes took"
+# The last steps: what each of them reads and writes.
+LAST = {
+    "timing": (at(*plan.tables()), at(layout.TIMING, layout.BENCHMARKS)),
+    "page": (
+        [
+            *at(*plan.tables(), *plan.learning(), *plan.judged(), *plan.drawn()),
+            *map(str, plan.kept_of_the_suite.values()),
+        ],
+        [
+            reported(layout.PAGE, "page", "Pages", {"page": layout.PAGE}),
+            *at(*(name for name in plan.pages if name != layout.PAGE)),
+        ],
+    ),
+    "checksums": (at(*plan.files()), at(layout.CHECKSUMS)),
+}
 
+for STEP, (READ, WRITTEN) in LAST.items():
 
-use rule tuned as page with:
-    input:
-        at(*plan.tables(), *plan.learning(), *plan.judged(), *plan.drawn()),
-        kept=[str(file) for file in plan.kept_of_the_suite.values()],
-    output:
-        reported(layout.PAGE, "page", "Pages", {"page": layout.PAGE}),
-        at(*(name for name in plan.pages if name != layout.PAGE)),
-    log:
-        at("logs/page.log"),
-    params:
-        **step("page", "report.page"),
-        templates=TEMPLATES,
-    message:
-        "Writing the page"
-
-
-use rule tuned as checksums with:
-    input:
-        at(*plan.files()),
-    output:
-        at(layout.CHECKSUMS),
-    log:
-        at("logs/checksums.log"),
-    params:
-        **step("finish", "runs.integrity"),
-    message:
-        "Noting the checksums of all results"
+    rule:
+        name:
+            STEP
+        input:
+            specification=specification(f"steps/{STEP}"),
+            read=READ,
+        output:
+            WRITTEN,
+        log:
+            at(f"logs/{STEP}.log"),
+        localrule: True
+        conda:
+            "../envs/nscmdp.yml"
+        resources:
+            mem_mb=2000,
+            runtime=10,
+        message:
+            steps.STEPS[STEP].says.capitalize()
+        shell:
+            f"wei2023 job {STEP} {{input.specification:q}} --output {{output:q}} 2> {{log:q}}"

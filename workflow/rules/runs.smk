@@ -3,26 +3,27 @@
 
 rule optimum:
     """The optimum belongs to an environment: computed once, shared by all runs."""
+    input:
+        specification=specification("environments/{experiment}"),
     output:
         at(OPTIMA),
     log:
         at(layout.log(OPTIMA)),
-    priority: first
+    priority: urgency
     conda:
         "../envs/nscmdp.yml"
     resources:
         **asked("optimum"),
-    params:
-        specification=lambda w: json.dumps(plan.optimum_spec(w.experiment)),
     message:
         "Solving the optima of {wildcards.experiment}"
     shell:
-        "nscmdp job optimum {params.specification:q} --output {output:q} 2> {log:q}"
+        "wei2023 job optimum {input.specification:q} --output {output:q} 2> {log:q}"
 
 
 rule search:
     """One search for one algorithm's factors. Cut short, it goes on from what it noted in its folder of logs."""
     input:
+        specification=at(layout.job_of(SEARCH)),
         optima=at(layout.optima("{tuning}")),
         start=lambda w: at(*plan.started_by(w.tuning, w.algorithm)),
         kernels=lambda w: kernels(w.algorithm),
@@ -30,41 +31,40 @@ rule search:
         at(SEARCH),
     log:
         at(layout.log(SEARCH)),
-    priority: first
+    priority: urgency
     conda:
         "../envs/nscmdp.yml"
     resources:
         **asked("search"),
     params:
-        specification=search_specification,
-        progress=lambda w: at(f"logs/{SEARCH.format(**w)}")[0],
+        progress=lambda w: at(f"logs/{SEARCH.format(**w)}"),
     message:
         "Searching for {wildcards.algorithm} on {wildcards.tuning}, K = {wildcards.episodes}, search {wildcards.search}"
     shell:
-        "nscmdp job search {params.specification:q} --optima {input.optima:q} --progress {params.progress:q} --output {output:q} --start {input.start:q} 2> {log:q}"
+        "wei2023 job search {input.specification:q} --optima {input.optima:q} --start {input.start:q}"
+        " --progress {params.progress:q} --output {output:q} 2> {log:q}"
 
 
 rule tune:
     """Chooses one algorithm's factors among what its searches kept, on the selection seeds."""
     input:
+        specification=at(layout.job_of(TUNING)),
         searches=lambda w: at(*plan.searched_by(w.tuning, w.algorithm, int(w.episodes))),
     output:
         at(TUNING),
     log:
         at(layout.log(TUNING)),
-    priority: first
+    priority: urgency
     localrule: True
     conda:
         "../envs/nscmdp.yml"
     resources:
         mem_mb=1000,
         runtime=10,
-    params:
-        specification=tuning_specification,
     message:
         "Tuning {wildcards.algorithm} on {wildcards.tuning}, K = {wildcards.episodes}"
     shell:
-        "nscmdp job tune {params.specification:q} --output {output:q} --searches {input.searches:q} 2> {log:q}"
+        "wei2023 job tune {input.specification:q} --searches {input.searches:q} --output {output:q} 2> {log:q}"
 
 
 rule searched:
@@ -76,6 +76,7 @@ rule searched:
 
 rule simulate:
     input:
+        specification=specification("simulations/{experiment}/{unit}"),
         optima=optima_of_windows,
         tuned=lambda w: at(*plan.tuned_by(w.experiment, w.unit)),
         kernels=lambda w: kernels(*learners(w)),
@@ -83,22 +84,22 @@ rule simulate:
         at(RUN),
     log:
         at(layout.log(RUN)),
-    priority: first
+    priority: urgency
     conda:
         "../envs/nscmdp.yml"
     resources:
         **asked("simulate"),
-    params:
-        specification=lambda w: run_specification(w.experiment, w.unit),
     message:
         "Simulating {wildcards.unit} on {wildcards.experiment}, seeds {wildcards.seeds}"
     shell:
-        "nscmdp job simulate {params.specification:q} --seeds {wildcards.seeds:q} --output {output:q} --optima {input.optima:q} --tuned {input.tuned:q} 2> {log:q}"
+        "wei2023 job simulate {input.specification:q} --seeds {wildcards.seeds:q} --optima {input.optima:q}"
+        " --tuned {input.tuned:q} --output {output:q} 2> {log:q}"
 
 
 rule policies:
     """What each learner plays in some episodes of its first run, to be watched on the map."""
     input:
+        specification=at(layout.job_of(POLICIES)),
         tuned=lambda w: at(*plan.tuned_by(w.experiment, w.unit)),
         kernels=lambda w: kernels(*learners(w)),
     output:
@@ -109,9 +110,7 @@ rule policies:
         "../envs/nscmdp.yml"
     resources:
         **asked("policies"),
-    params:
-        specification=lambda w: json.dumps(plan.policy_spec(w.experiment, w.unit)),
     message:
         "Keeping policies of {wildcards.unit} on {wildcards.experiment}"
     shell:
-        "nscmdp job policies {params.specification:q} --output {output:q} --tuned {input.tuned:q} 2> {log:q}"
+        "wei2023 job policies {input.specification:q} --tuned {input.tuned:q} --output {output:q} 2> {log:q}"

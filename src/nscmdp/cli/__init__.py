@@ -1,11 +1,11 @@
-"""The command line: what people call to look, to run and to check, and the jobs that the pipeline's rules call.
+"""The command line ``nscmdp``: to look, to run and to extend.
 
-Whatever is heavy is imported by the command that needs it: every job pays for what stands here.
+Whatever is heavy is imported by the command that needs it.
 """
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +15,13 @@ INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    from nscmdp.cli import people
+
+    return call("nscmdp", people.parse, arguments)
+
+
+def call(name: str, parse: Callable[[Sequence[str]], "Namespace"], arguments: Sequence[str] | None = None) -> int:
+    """Run the command that was chosen; a mistake that its message explains gets one line and no traceback."""
     plugins, rest = split(sys.argv[1:] if arguments is None else arguments)
     chosen = parse(rest)
     try:
@@ -25,12 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        _say("nscmdp: stopped; nothing half-written is left, the same command starts it again")
+        _say(f"{name}: stopped; nothing half-written is left, the same command starts it again")
         return INTERRUPTED
     except Exception as error:
         if not _expected(error):
             raise
-        _say(f"nscmdp: {error}")
+        _say(f"{name}: {error}")
         return 1
     return 0
 
@@ -52,16 +59,6 @@ def _load(files: list[str]) -> None:
         plugins.load(files)
 
 
-def parse(given: Sequence[str]) -> "Namespace":
-    if given[:1] == ["job"]:
-        from nscmdp.cli import jobs
-
-        return jobs.parser().parse_args(given[1:])
-    from nscmdp.cli import people
-
-    return people.parse(given)
-
-
 def _say(message: str) -> None:
     """To the log; to the terminal if the log's disk is full."""
     try:
@@ -72,6 +69,6 @@ def _say(message: str) -> None:
 
 def _expected(error: Exception) -> bool:
     """Is this a mistake that the message alone explains?"""
-    from nscmdp.runs import files
+    from nscmdp import files
 
     return isinstance(error, ValueError | files.Damaged | files.Refused | OSError)

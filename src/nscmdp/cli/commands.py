@@ -52,15 +52,31 @@ def add_drift(sub: argparse.ArgumentParser) -> None:
 
 def environment(name: str, chosen: argparse.Namespace) -> Any:
     """The environment ``name`` with the options that were chosen."""
-    from nscmdp import environments
-    from nscmdp.study import config
+    import inspect
 
-    asked = {"environment": {"name": name, **named("--option", chosen.option)}, "episodes": chosen.episodes}
+    from nscmdp import environments
+
+    if chosen.episodes < 1:
+        raise ValueError(f"--episodes {chosen.episodes}: expected at least 1")
+    options = named("--option", chosen.option)
+    parameters = inspect.signature(environments.maker(name)).parameters
+    for option, value in options.items():
+        if option in parameters and not _is_a(value, parameters[option].annotation):
+            expected = getattr(parameters[option].annotation, "__name__", parameters[option].annotation)
+            raise ValueError(f"--option {option}={json.dumps(value)}: expected {expected}")
     try:
-        shown = config.parse(asked, "Shown")
-    except config.Unacceptable as error:
-        raise ValueError(str(error).removeprefix("config: ")) from None
-    return environments.make(**shown.specification)
+        return environments.make(name, chosen.episodes, **options)
+    except TypeError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _is_a(value: Any, annotation: Any) -> bool:
+    """Is a value of the command line one of this type?"""
+    if annotation is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+    if annotation is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return not isinstance(annotation, type) or isinstance(value, annotation)
 
 
 def named(option: str, texts: Sequence[str]) -> dict[str, Any]:

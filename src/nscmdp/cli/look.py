@@ -68,7 +68,7 @@ def describe(chosen: argparse.Namespace) -> None:
 
 
 def _describe_environment(chosen: argparse.Namespace) -> None:
-    from nscmdp.analysis import description
+    from nscmdp.suite import description
 
     for name, value in description.describe(environment(chosen.name, chosen)).items():
         print(f"{name:20} {value:.6g}" if isinstance(value, float) else f"{name:20} {value}")

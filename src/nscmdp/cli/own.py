@@ -74,10 +74,10 @@ def conform(chosen: argparse.Namespace) -> None:
 
 def compare(chosen: argparse.Namespace) -> None:
     from nscmdp import algorithms
-    from nscmdp.analysis.suite import compare
-    from nscmdp.analysis.tables import write_csv
+    from nscmdp.files import write_csv
     from nscmdp.names import unknown
-    from nscmdp.study import suite
+    from nscmdp.suite import compare
+    from nscmdp.suite import definition as suite
 
     name = _loaded(chosen.what)
     if name not in algorithms.NAMES:

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
-from nscmdp.cli import audit, look, own, run
+from nscmdp.cli import look, own, run
 from nscmdp.cli.commands import Commands
 
 
@@ -15,8 +15,4 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
     run.add(commands)
     commands.group("to extend")
     own.add(commands)
-    commands.group("to check")
-    audit.add(commands)
-    commands.group("for the pipeline")
-    commands.add("job", None, "a step of the pipeline, as its rules call it", "nscmdp job --help")
     return commands.parse(given)

@@ -44,7 +44,7 @@ def add(commands: Commands) -> None:
 
 
 def run(chosen: argparse.Namespace) -> None:
-    from nscmdp.runs import single
+    from nscmdp.cli import single
 
     if chosen.output:
         single.check_format(chosen.output)
@@ -61,10 +61,12 @@ def run(chosen: argparse.Namespace) -> None:
     done = _simulate(env, learner)
     print(summary(done, env, learner["setting"]))
     if chosen.output:
-        from nscmdp.study.searches import run_digest
+        from nscmdp import algorithms
+        from nscmdp.kernels.sources import digest
 
+        sources = digest("nscmdp.simulate", algorithms.module(chosen.algorithm).__name__)
         named_so = {"environment": chosen.environment, "options": named("--option", chosen.option)}
-        decided = {**learner, **named_so, "episodes": env.episodes, "sources": run_digest(chosen.algorithm)}
+        decided = {**learner, **named_so, "episodes": env.episodes, "sources": sources}
         single.write(chosen.output, done, env, decided)
         print(f"\n{len(done.episode):,} evaluated episodes written to {chosen.output}")
 

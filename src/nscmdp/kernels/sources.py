@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-PLUGINS: dict[str, Path] = {}  # by top-level module: the folder of another package, or a file
+OTHERS: dict[str, Path] = {}  # by top-level module: the folder of another package that is built on this one
+PLUGINS: dict[str, Path] = {}  # by top-level module: the folder of a plug-in's package, or its file
 KERNELS = ("simulate.py", "learner.py", "optimum.py", "kernels/*.py", "algorithms/*.py")
 
 
@@ -61,7 +62,7 @@ def closure(module: str) -> frozenset[Path]:
 
 def imports(file: Path) -> list[str]:
     """The names of the package or a plug-in that a file imports, wherever in it: modules, or what stands in them."""
-    return [name for name in _imported(file) if name.partition(".")[0] in {PACKAGE.name, *PLUGINS}]
+    return [name for name in _imported(file) if name.partition(".")[0] in {PACKAGE.name, *OTHERS, *PLUGINS}]
 
 
 @cache
@@ -77,7 +78,7 @@ def _imported(file: Path) -> list[str]:
 
 def _file(module: str) -> Path | None:
     top, *parts = module.split(".")
-    root = PACKAGE if top == PACKAGE.name else PLUGINS.get(top)
+    root = PACKAGE if top == PACKAGE.name else OTHERS.get(top, PLUGINS.get(top))
     if root is None or root.is_file():
         return root
     for candidate in (root.joinpath(*parts).with_suffix(".py"), root.joinpath(*parts, "__init__.py")):
@@ -88,8 +89,11 @@ def _file(module: str) -> Path | None:
 
 def _label(file: Path) -> str:
     """Where a file stands below its root: not where that is on this machine."""
-    root = next((one for one in (PACKAGE, *PLUGINS.values()) if one != file and file.is_relative_to(one)), file.parent)
-    return file.relative_to(root).as_posix()
+    roots = {PACKAGE.name: PACKAGE, **OTHERS, **PLUGINS}
+    for name, root in roots.items():
+        if root != file and file.is_relative_to(root):
+            return f"{name}/{file.relative_to(root).as_posix()}"
+    return file.name
 
 
 @cache

@@ -1,0 +1,1 @@
+"""The suite: frozen environments, learners compared on them, and the search that chooses their constants."""

@@ -1,0 +1,3 @@
+from wei2023.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,95 @@
+"""The page that a person opens first: the answer, what it rests on, and where that comes from.
+
+One module per section gathers what its template (``templates/NAME.html.j2``) shows; ``static/`` has styles and scripts.
+"""
+
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from wei2023.report.page import curves, learning, ledgers, numbers, provenance, render, verdicts
+from wei2023.study import catalogue, layout
+from wei2023.study.plan import Plan
+
+PAPER = (
+    "H. Wei, A. Ghosh, N. Shroff, L. Ying, X. Zhou: "
+    "Provably Efficient Model-Free Algorithms for Non-stationary CMDPs, AISTATS 2023"
+)
+TITLE = "Non-stationary CMDPs: a replication"
+SECTIONS: dict[str, tuple[str, ModuleType]] = {
+    "verdicts": ("Does it replicate?", verdicts),
+    "curves": ("Learning curves", curves),
+    "learning": ("Watch it learn", learning),
+}
+DATA = {"curves": curves, "learning": learning}  # the sections that load data
+FIGURES = {  # sections that show figures, with what numbers.py puts beside them
+    "simulation": ("The paper's simulation", ("grid_world",)),
+    "why": ("Which unstated choice makes the figure appear", ("eta", "frames", "margins")),
+    "tuning": ("How the constants were chosen", ("efforts", "fronts")),
+    "suite": ("What does work?", ("suite",)),
+    "theory": ("The paper's theory", ("looseness",)),
+    "growth": ("The comparison table, and growth", ("growth", "assumed_budget", "arms")),
+    "linear": ("Linear CMDPs", ("linear", "linear_arms")),
+    "environments": ("Environments", ("environments",)),
+}
+CLOSING: dict[str, tuple[str, ModuleType]] = {"provenance": ("How it was run", provenance)}
+PAGES = {
+    layout.PAGE: "The replication",
+    layout.CLAIMS_PAGE: "Claims",
+    layout.DEVIATIONS_PAGE: "Deviations",
+    layout.BENCHMARKS: "Benchmarks",
+}
+
+
+def write(plan: Plan, folder: Path) -> None:
+    """index.html, the ledgers of deviations and claims, and what they load, of a finished run."""
+    render.assets(folder)
+    for name, (section, experiment) in plan.scripts.items():
+        render.script(folder / layout.script(name), name, DATA[section].data(plan, folder, experiment))
+    made = {name: section.context(plan, folder) for name, (_, section) in {**SECTIONS, **CLOSING}.items()}
+    drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
+    figures = {name: [_figure(folder, one) for one in names if one in drawn] for name, (_, names) in FIGURES.items()}
+    beside = numbers.context(plan, folder)
+    titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES, **CLOSING}.items()}
+    there = [name for name in titles if made.get(name) or figures.get(name) or beside.get(name)]
+    render.page(
+        folder / layout.PAGE,
+        "index.html.j2",
+        **frame(plan, layout.PAGE, [(name, titles[name]) for name in there]),
+        **{name: made[name] for name in made},
+        paper=PAPER,
+        sections=[(name, titles[name], figures[name], beside.get(name)) for name in there if name in FIGURES],
+    )
+    for name, ledger in ledgers.context(plan, folder).items():
+        if ledger:
+            contents = [(group["id"], group["title"]) for group in ledger["groups"]]
+            file = f"{name}.html"
+            render.page(folder / file, f"{file}.j2", **frame(plan, file, contents), **{name: ledger})
+
+
+def frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, Any]:
+    """What base.html.j2 needs."""
+    there = {name: text for name, text in PAGES.items() if name in (*plan.pages, layout.BENCHMARKS)}
+    own = [name for name in layout.ASSETS if not name.startswith("bokeh")]
+    return {
+        "title": TITLE if here == layout.PAGE else f"{there[here]}: {TITLE}",
+        "here": here,
+        "pages": there.items(),
+        "contents": contents,
+        "styles": [name for name in own if name.endswith(".css")],
+        "loaded": [name for name in own if name.endswith(".js")],
+    }
+
+
+def _figure(folder: Path, name: str) -> dict[str, Any]:
+    notebook, figure = catalogue.find(name)
+    wide, narrow = (_size(folder / layout.figure(name, form)) for form in ("svg", "narrow.svg"))
+    return {"name": name, "caption": figure.caption, "notebook": notebook, "wide": wide, "narrow": narrow}
+
+
+def _size(drawing: Path) -> tuple[int, int]:
+    """Width and height of an SVG, for the browser to leave room for it."""
+    found = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', drawing.read_text(encoding="utf-8"))
+    assert found is not None, drawing
+    return round(float(found[1])), round(float(found[2]))

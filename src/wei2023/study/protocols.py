@@ -1,0 +1,269 @@
+"""The paper's simulation as protocols: each answers all that its text leaves open, in a way that a reader could mean.
+
+A protocol says K, what happens at a frame's end, which constants Algorithm 1 and its baselines have, and how the
+drift is read. An unstated choice is switched one option at a time from some protocols: every option of it makes one
+protocol more. All of them together become experiments of the roles "protocols" and "choices": one for each K and
+reading of the environment, in which every learner runs once, however many protocols it belongs to.
+"""
+
+import json
+import re
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+
+from nscmdp.names import unknown
+from wei2023.study import errors
+from wei2023.study.errors import Unacceptable
+from wei2023.study.models import Seed, Strict
+
+ROLE, CHOICES = "protocols", "choices"  # of experiments: whole protocols, and options that are switched by themselves
+FIRST = "nonstationary_triple_q"  # Algorithm 1
+Name = Annotated[str, Field(min_length=1, max_length=80)]
+Few = Annotated[int, Field(ge=1, le=1000)]
+Options = dict[str, Any]
+
+
+def _is_a_learner(given: Options) -> Options:
+    """As far as protocols look into it; the rest is checked as of any other learner."""
+    if not isinstance(given.get("algorithm"), str):
+        raise ValueError("expected learners with an algorithm")
+    return _has_mappings(given)
+
+
+def _has_mappings(given: Options) -> Options:
+    for key in ("variants", "constants", "factors", "times"):
+        if not isinstance(given.get(key, {}), dict):
+            raise ValueError(f"{key}: expected a mapping")
+    return given
+
+
+Learner = Annotated[Options, AfterValidator(_is_a_learner)]
+Other = Annotated[Options, AfterValidator(_has_mappings)]
+
+
+class Protocol(Strict):
+    """A way to run the paper's simulation."""
+
+    name: Name = Field(description="What tables call it.")
+    reason: str = Field(default="", description="Why a reader could mean this.")
+    episodes: Annotated[int, Field(ge=1, le=10**9)] = Field(description="K.")
+    frame_end: Literal["full", "bump", "counts"] = Field(
+        default="full", description="Algorithm 1's tables at a frame's end."
+    )
+    constants: str = Field(default="", description="Algorithm 1's constants, in words.")
+    baselines: Literal["released", "tuned", "same eta"] = Field(
+        default="released", description="The baselines' constants."
+    )
+    learners: list[Learner] = Field(min_length=1, max_length=20, description="One for each algorithm.")
+    reading: Options = Field(default={}, description="Options of the environment in place of the default ones.")
+    long: bool = Field(default=False, description="It takes long, and is run by `make long` alone.")
+    figure: bool = Field(default=False, description="It is drawn in the grid-world figure.")
+    base: str | None = Field(default=None, description="The protocol from which a choice is switched.")
+    choice: str | None = Field(default=None, description="The unstated choice that is switched.")
+    option: str | None = Field(default=None, description="To what it is switched.")
+
+    @model_validator(mode="after")
+    def _algorithms_are_distinct(self) -> "Protocol":
+        names = [learner["algorithm"] for learner in self.learners]
+        if len({*names}) < len(names):
+            raise ValueError(f"learners: expected one for each algorithm, not {', '.join(names)}")
+        return self
+
+
+class Option(Strict):
+    """One of the answers to a question that the paper leaves open."""
+
+    says: Name = Field(description="What tables call it.")
+    episodes: Annotated[int, Field(ge=1, le=10**9)] | None = Field(default=None, description="Another K.")
+    reading: Options = Field(default={}, description="Other options of the environment.")
+    learners: dict[str, Other] = Field(default={}, description="By algorithm: other keys of its learner.")
+    long: bool = Field(default=False, description="It takes long, and is run by `make long` alone.")
+    bases: list[str] | None = Field(default=None, description="The protocols from which it is switched, if others.")
+
+
+class Unstated(Strict):
+    """A question that the paper leaves open."""
+
+    name: Name = Field(description="What tables call it.")
+    text: str = Field(description="What the paper says of it.")
+    stated: bool = Field(default=False, description="The text does not leave it open; it is switched all the same.")
+    options: list[Option] = Field(min_length=1, description="Each is switched by itself.")
+    bases: list[str] = Field(default=[], description="The protocols from which its options are switched.")
+
+
+class Protocols(Strict):
+    """All protocols, and the unstated choices that are switched one at a time from some of them."""
+
+    environment: Options = Field(description="Of all protocols, but for their readings.")
+    draws: list[Seed] = Field(min_length=1, description="Seeds of the environment; no search sees them.")
+    seeds: Few = Field(description="Runs of each protocol in each draw.")
+    choice_seeds: Few = Field(default=2, description="Runs of each option in each draw.")
+    first_seed: Seed = Field(default=1000, description="The first of so many seeds.")
+    points: Few = Field(default=200, description="Evaluated policies of a run.")
+    long: bool = Field(default=False, description="Run what takes long, and nothing else.")
+    protocols: list[Protocol] = Field(min_length=1, description="In the order of the tables.")
+    choices: list[Unstated] = Field(default=[], description="What the text leaves open.")
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> "Protocols":
+        names = [one.name for one in self.protocols]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"protocols: {name!r} stands there twice")
+        for choice in self.choices:
+            for base in (one for option in choice.options for one in option.bases or choice.bases):
+                if base not in names:
+                    raise ValueError(f"choices: {choice.name}: " + unknown(base, names, f"unknown protocol {base!r}"))
+        return self
+
+    @property
+    def switched(self) -> list[Protocol]:
+        """A protocol for every option of every unstated choice, from every base."""
+        by_name = {one.name: one for one in self.protocols}
+        made = [
+            _switched(by_name[base], choice.name, option)
+            for choice in self.choices
+            for option in choice.options
+            for base in option.bases or choice.bases
+        ]
+        return [one for one in made if not _is_same(one, by_name[str(one.base)])]
+
+    @property
+    def every(self) -> list[Protocol]:
+        return [*self.protocols, *self.switched]
+
+    @property
+    def run(self) -> list[Protocol]:
+        """Those that this configuration runs."""
+        return [one for one in self.every if one.long == self.long]
+
+
+def _switched(base: Protocol, choice: str, option: Option) -> Protocol:
+    learners = [_with(learner, option.learners.get(learner["algorithm"], {})) for learner in base.learners]
+    changed = {
+        "name": f"{base.name}; {choice}: {option.says}",
+        "episodes": option.episodes or base.episodes,
+        "reading": {**base.reading, **option.reading},
+        "learners": learners,
+        "long": base.long or option.long,
+        "figure": False,
+        "base": base.name,
+        "choice": choice,
+        "option": option.says,
+    }
+    reset = next((one.get("variants", {}).get("reset") for one in learners if one["algorithm"] == FIRST), None)
+    return base.model_copy(update=changed | {"frame_end": reset or "full"})
+
+
+def _with(learner: Options, other: Options) -> Options:
+    """A learner with other keys; mappings are merged, and what becomes null is left out."""
+    merged = dict(learner)
+    for key, value in other.items():
+        merged[key] = {**merged.get(key, {}), **value} if isinstance(value, dict) else value
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+def _is_same(one: Protocol, base: Protocol) -> bool:
+    return (one.episodes, one.reading, one.learners) == (base.episodes, base.reading, base.learners)
+
+
+class Place(NamedTuple):
+    """Where the runs of one learner of a protocol are."""
+
+    experiment: str
+    learner: str
+
+
+def experiment_name(protocol: Protocol, short: bool) -> str:
+    """Of the experiment that has a protocol's learners; those that are switched alone have fewer seeds."""
+    reading = "".join(f"_{key}={value}" for key, value in sorted(protocol.reading.items()))
+    kind = CHOICES if short else ROLE
+    return re.sub(r"[^A-Za-z0-9_=,-]", "_", f"{kind}_{protocol.episodes}{reading}")
+
+
+def learner_name(learner: Options) -> str:
+    """The same for the same learner, whatever protocol it belongs to."""
+    parts = [f"{learner['algorithm']}.{learner.get('setting')}"]
+    for key, value in sorted(learner.items()):
+        if key not in ("algorithm", "setting"):
+            each = value.items() if isinstance(value, dict) else [(key, value)]
+            parts += [f"{name}={text}" for name, text in each]
+    return re.sub(r"[^A-Za-z0-9_.,=-]", "_", ",".join(parts))
+
+
+def called(study: Protocols) -> dict[str, str]:
+    """By name of a learner: the first protocol that it belongs to, or "released" where many share it."""
+    words: dict[str, str] = {}
+    for one in study.every:
+        for learner in one.learners:
+            shared = learner["algorithm"] != FIRST and one.baselines == "released" and one.base is None
+            words.setdefault(learner_name(learner), "released" if shared else one.name)
+    return words
+
+
+def places(study: Protocols) -> dict[str, dict[str, Place]]:
+    """By protocol and algorithm: where its runs are. A switched one shares those of learners that are not switched."""
+    whole = {
+        (experiment_name(one, False), learner_name(learner))
+        for one in study.run
+        if one.base is None
+        for learner in one.learners
+    }
+    found: dict[str, dict[str, Place]] = {}
+    for one in study.run:
+        found[one.name] = {}
+        for learner in one.learners:
+            name = learner_name(learner)
+            shared = (experiment_name(one, False), name) in whole
+            found[one.name][learner["algorithm"]] = Place(experiment_name(one, not shared), name)
+    return found
+
+
+def experiments(study: Protocols) -> list[dict[str, Any]]:
+    """As the configuration writes them."""
+    made: dict[str, dict[str, Any]] = {}
+    found = places(study)
+    for one in study.run:
+        for learner in one.learners:
+            name, label = found[one.name][learner["algorithm"]]
+            seeds = study.choice_seeds if name.startswith(CHOICES) else study.seeds
+            experiment = made.setdefault(
+                name,
+                {
+                    "name": name,
+                    "role": CHOICES if name.startswith(CHOICES) else ROLE,
+                    "watch": name.startswith(ROLE) and not one.reading and not study.long,
+                    "environment": {**study.environment, **one.reading},
+                    "readings": [{"seed": draw} for draw in study.draws],
+                    "episodes": [one.episodes],
+                    "seeds": seeds,
+                    "first_seed": study.first_seed,
+                    "evaluate_every": max(1, one.episodes // study.points),
+                    "learners": [],
+                },
+            )
+            if label not in [known["label"] for known in experiment["learners"]]:
+                experiment["learners"].append({**learner, "label": label})
+    return sorted(made.values(), key=lambda experiment: experiment["episodes"])
+
+
+def with_protocols(raw: Any) -> Any:
+    """A raw configuration with the experiments of its protocols; one that was noted by a run has them already."""
+    if not isinstance(raw, dict) or raw.get("protocols") is None:
+        return raw
+    known = raw.get("experiments") or []
+    if not isinstance(known, list) or any(
+        isinstance(one, dict) and one.get("role") in (ROLE, CHOICES) for one in known
+    ):
+        return raw
+    return raw | {"experiments": [*known, *experiments(study_of(raw["protocols"]))]}
+
+
+def study_of(raw: Any) -> Protocols:
+    try:
+        return Protocols.model_validate_json(json.dumps(raw))
+    except ValidationError as error:
+        problem, _ = errors.foremost(error, Protocols)
+        where = ".".join(filter(None, ("protocols", problem.key)))
+        raise Unacceptable(f"config: {where} = {problem.value}: {problem.message}") from None

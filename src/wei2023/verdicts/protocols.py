@@ -1,0 +1,266 @@
+"""The verdict on the paper's simulation: a table of protocols, and of what each unstated choice decides.
+
+protocols     one row per protocol: how many runs agree to each part, the margins, shares of the optimum and costs
+choices       the same for every option of an unstated choice, switched by itself, and the parts that it decides
+thresholds    how many runs agree to each part of each protocol as one threshold moves over its range
+
+A run is a learner in one draw of the environment with one seed. Runs of one draw are alike, so that counts are also
+given by draw; and the mean over all runs, which is what a paper plots, is judged as if it were one run. Rows that take
+long are recorded in docs/long by `make long`; a recorded row whose sources, constants or environment are not those at
+hand is left out.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nscmdp import files
+from nscmdp.kernels import sources
+from nscmdp.suite.scoring import margin
+from wei2023.runs import specifications
+from wei2023.runs.parts import FIRST, LAST, PARTS, RESTART_Q, TRIPLE_Q, Part, Thresholds, Trial, trial
+from wei2023.study import layout, protocols
+from wei2023.study import plan as planning
+from wei2023.study.models import TUNED
+from wei2023.study.plan import Plan
+from wei2023.study.protocols import Protocol
+from wei2023.verdicts import tables, thresholds
+
+RECORDED = Path("docs/long")
+HOLDS, MIXED, FAILS = "holds", "mixed", "does not hold"
+WHOLE = {  # all of the claim, with "quickly" in one of its two readings
+    "all": tuple(name for name in PARTS if name != "C20b forgiving"),
+    "all forgiving": tuple(name for name in PARTS if name != "C20b"),
+}
+SHORT = {FIRST: "", TRIPLE_Q: "triple_q_", RESTART_Q: "restart_q_ucb_"}  # of columns about each learner
+Run = tuple[str, int]  # (draw, seed)
+
+
+def verdict(agree: int, of: int, agreement: float) -> str:
+    if agree >= agreement * of - 1e-9:
+        return HOLDS
+    return FAILS if agree <= (1 - agreement) * of + 1e-9 else MIXED
+
+
+class Judge:
+    """Judges the protocols of a finished run."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        assert plan.config.protocols is not None
+        self.plan, self.folder, self.study = plan, folder, plan.config.protocols
+        self.rules, self.places = thresholds.load(), protocols.places(self.study)
+        self._trials: dict[str, dict[str, dict[Run, Trial]]] = {}
+
+    def trials(self, place: protocols.Place) -> dict[Run, Trial]:
+        if place.experiment not in self._trials:
+            self._trials[place.experiment] = trials(self.folder, place.experiment)
+        return self._trials[place.experiment][place.learner]
+
+    def distances(self, one: Protocol, part: Part, at: Thresholds) -> dict[Run, float]:
+        """Of every run of the learner that a part is about; none where the protocol has no such learner."""
+        place = self.places[one.name].get(part.algorithm)
+        return {} if place is None else {run: part.distance(each, at) for run, each in self.trials(place).items()}
+
+    def distance_of_mean(self, one: Protocol, part: Part, shown: Callable[[Trial], Trial] = lambda mean: mean) -> float:
+        """Of the mean over the runs of the learner that a part is about, or of what is ``shown`` of it."""
+        place = self.places[one.name].get(part.algorithm)
+        runs = [] if place is None else [*self.trials(place).values()]
+        return part.distance(shown(mean_of(runs)), self.rules.default) if runs else np.nan
+
+    def row(self, one: Protocol) -> dict[str, Any]:
+        found = {name: self.distances(one, part, self.rules.default) for name, part in PARTS.items()}
+        row: dict[str, Any] = {
+            "name": one.name,
+            "map": self.study.environment.get("map", "18x18"),
+            "K": one.episodes,
+            "frame_end": one.frame_end,
+            "constants": one.constants,
+            "baselines": one.baselines,
+            "reading": ", ".join(f"{key} {value}" for key, value in one.reading.items()) or "default",
+            "draws": " ".join(map(str, self.study.draws)),
+            "seeds": " ".join(map(str, sorted({seed for runs in found.values() for _, seed in runs}))),
+            "searched_on": " ".join(map(str, searched_on(self.plan, one))),
+            "objective": " ".join(sorted({self.plan.tuning(name).objective for name in tunings_of(one)})),
+        }
+        for name, distances in found.items():
+            values = np.array([*distances.values()])
+            row[f"{name} agree"], row[f"{name} of"] = int((values >= 0).sum()), len(values)
+            row[f"{name} margin"] = margin(values.mean(), values.std(ddof=1)) if len(values) > 1 else np.nan
+            row[f"{name} by draw"] = by_draw(distances)
+            row[f"{name} mean"] = self.distance_of_mean(one, PARTS[name])
+        row["running mean"] = all(
+            self.distance_of_mean(one, PARTS[name], running) >= 0 for name in WHOLE["all"] if found[name]
+        )
+        for whole, parts in WHOLE.items():
+            row[f"{whole} mean"] = all(row[f"{name} mean"] >= 0 for name in parts if found[name])
+            asked = [found[name] for name in parts if found[name]]
+            together = [run for run in asked[0] if all(run in other for other in asked)]
+            row[f"{whole} agree"] = sum(all(other[run] >= 0 for other in asked) for run in together)
+            row[f"{whole} of"] = len(together)
+        for algorithm, place in self.places[one.name].items():
+            mine, short = [*self.trials(place).values()], SHORT.get(algorithm, f"{algorithm}_")
+            row["limit"] = mine[0].limit
+            row[f"{short}share"] = np.mean([each.lam(after=LAST) for each in mine])
+            row[f"{short}cost"] = np.mean([each.mean_cost() for each in mine])
+            row[f"{short}late_cost"] = np.mean([each.mean_cost(after=LAST) for each in mine])
+            row[f"{short}worst_tenth"] = np.mean([each.worst_tenth() for each in mine])
+            keeps = [PARTS["C20c"].distance(each, self.rules.default) >= 0 for each in mine]
+            row[f"{short}keeps"], row[f"{short}runs"] = sum(keeps), len(keeps)
+        return row | {"made_from": made_from(self.plan, one)}
+
+    def moved(self, one: Protocol) -> list[dict[str, Any]]:
+        """How many runs agree to each part for every value of each threshold that it has."""
+        rows = []
+        for name, part in PARTS.items():
+            for threshold in part.thresholds:
+                for value, at in self.rules.moved(threshold):
+                    agree = [distance >= 0 for distance in self.distances(one, part, at).values()]
+                    keys = {"name": one.name, "part": name, "threshold": threshold, "value": value}
+                    rows.append({**keys, "agree": sum(agree), "of": len(agree)})
+        return rows
+
+    def decided(self, row: dict[str, Any], base: dict[str, Any]) -> str:
+        """The parts in which at least half of the runs change sides against the base."""
+        return " ".join(name.replace(" ", "_") for name in PARTS if row[f"{name} of"] and differs(row, base, name))
+
+
+def differs(row: dict[str, Any], base: dict[str, Any], name: str) -> bool:
+    agree, agreed = (one[f"{name} agree"] / one[f"{name} of"] for one in (row, base))
+    return abs(agree - agreed) >= 0.5
+
+
+def mean_of(runs: list[Trial]) -> Trial:
+    """The mean over runs, stretch by stretch."""
+    arrays = {name: np.mean([getattr(one, name) for one in runs], axis=0) for name in Trial._fields if name != "limit"}
+    return Trial(**arrays, limit=runs[0].limit)
+
+
+def running(run: Trial) -> Trial:
+    """Averages since the first episode."""
+    total = np.cumsum(run.weight)
+    gain, room, cost = (np.cumsum(run.weight * of) / total for of in (run.gain, run.room, run.cost))
+    return Trial(run.share, np.ones_like(total, dtype=float), gain, room, cost, run.limit)
+
+
+def by_draw(distances: dict[Run, float]) -> str:
+    """How many runs agree, draw by draw."""
+    draws = dict.fromkeys(draw for draw, _ in distances)
+    return " ".join(str(sum(found >= 0 for (at, _), found in distances.items() if at == draw)) for draw in draws)
+
+
+def trials(folder: Path, experiment: str) -> dict[str, dict[Run, Trial]]:
+    """By learner of an experiment, and by draw and seed."""
+    exact = tables.load(folder / layout.table("exact.parquet", experiment))
+    found: dict[str, dict[Run, Trial]] = {}
+    for (learner, draw, seed), mine in exact.groupby(["learner", "reading", "seed"], sort=False):
+        found.setdefault(str(learner), {})[str(draw), int(seed)] = trial(mine)
+    return found
+
+
+def tunings_of(one: Protocol) -> list[str]:
+    return sorted({learner["tuning"] for learner in one.learners if learner.get("setting") == TUNED})
+
+
+def searched_on(plan: Plan, one: Protocol) -> list[int]:
+    """The draws on which constants of a protocol were searched for."""
+    return sorted({plan.tuning(name).environment.seed for name in tunings_of(one)})
+
+
+def made_from(plan: Plan, one: Protocol) -> str:
+    """A digest of all that decides a protocol's row: its runs, and how they are judged."""
+    places = protocols.places(plan.config.protocols)[one.name].values()  # type: ignore[arg-type]
+    specs = [specifications.simulation(plan, *place) for place in places]
+    judged = [plan.experiment(places.experiment).seed_list for places in places]
+    code = sources.digest(beside="wei2023.runs.parts")
+    return hashlib.sha256(json.dumps([specs, judged, code], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def long_plan(plan: Plan) -> Plan:
+    """The plan of what takes long."""
+    raw = json.loads(plan.config.model_dump_json(exclude_unset=True))
+    raw["experiments"] = [
+        one for one in raw["experiments"] if one.get("role") not in (protocols.ROLE, protocols.CHOICES, "suite")
+    ]
+    raw["tunings"] = [
+        one for one in raw["tunings"] if one["name"] not in {name for name in plan.tunings if "suite" in name}
+    ]
+    return planning.make(raw | {"suite": None, "protocols": raw["protocols"] | {"long": True}})
+
+
+def recorded(plan: Plan, name: str, columns: list[str]) -> pd.DataFrame:
+    """The rows that `make long` has recorded, but for those that are made from something else than what is at hand."""
+    file = RECORDED / name
+    if not file.is_file() or plan.config.protocols is None or plan.config.protocols.long:
+        return pd.DataFrame()
+    later = long_plan(plan)
+    known = {one.name: one for one in later.config.protocols.run}  # type: ignore[union-attr]
+    rows = tables.load(file)
+    if not {*columns} <= {*rows.columns}:
+        return pd.DataFrame()
+    sound = [
+        row["name"] in known and made_from(later, known[row["name"]]) == row["made_from"]
+        for row in rows.to_dict("records")
+    ]
+    return rows[sound].assign(recorded=True)
+
+
+def write(plan: Plan, folder: Path) -> None:
+    judge = Judge(plan, folder)
+    bases = {one.name: judge.row(one) for one in judge.study.run if one.base is None}
+    switched = []
+    for one in judge.study.run:
+        if one.base is not None:
+            row = judge.row(one)
+            keys = {"choice": one.choice, "option": one.option, "base": one.base}
+            decides = judge.decided(row, bases[one.base]) if one.base in bases else None
+            switched.append({**keys, "decides": decides, **row})
+    moved = [row for one in judge.study.run if one.base is None for row in judge.moved(one)]
+    for name, rows in zip(layout.PROTOCOLS, (list(bases.values()), switched, moved), strict=True):
+        made = pd.DataFrame(rows)
+        if name != "thresholds.csv":
+            made = pd.concat([made.assign(recorded=False), recorded(plan, name, [*made.columns])])
+            order = {one.name: place for place, one in enumerate(judge.study.every)}
+            made = made.sort_values("name", key=lambda names: names.map(order), kind="stable") if len(made) else made
+        tables.write_csv(folder / layout.table(name), made)
+
+
+def swept(folder: Path, experiment: str) -> pd.DataFrame:
+    """One row per learner of an experiment whose learners differ in some constants: these, and means over its runs."""
+    facts = files.read(folder / layout.table("exact.parquet", experiment))[1]
+    at, rows = thresholds.load().default, []
+    for learner, runs in trials(folder, experiment).items():
+        spec, mine = facts["learners"][learner], [*runs.values()]
+        rows.append(
+            {
+                "learner": learner,
+                "algorithm": spec["algorithm"],
+                "frame_end": spec["variants"].get("reset", "bump"),
+                "K": facts["cases"][0]["episodes"],
+                **spec["constants"],
+                "share": np.mean([each.lam(after=LAST) for each in mine]),
+                "late_cost": np.mean([each.mean_cost(after=LAST) for each in mine]),
+                "breaks": sum(PARTS["C20d"].distance(each, at) >= 0 for each in mine),
+                "keeps": sum(PARTS["C20c"].distance(each, at) >= 0 for each in mine),
+                "of": len(mine),
+                "limit": mine[0].limit,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def walk(episodes: int, locations: int, horizon: int, drift: float = 0.1) -> dict[str, float]:
+    """The reward's drift if its sign were drawn anew in every episode: a walk of steps drift/K at every location.
+
+    ``largest``: how far any location gets in any episode; ``value``: no value of any policy moves by more.
+    """
+    rng, at, largest = np.random.default_rng([27, episodes]), np.zeros(locations), 0.0
+    for first in range(0, episodes, 1000):
+        steps = 2.0 * rng.integers(0, 2, (min(1000, episodes - first), locations)) - 1.0
+        path = at + np.cumsum(steps, axis=0) * drift / episodes
+        at, largest = path[-1], max(largest, float(np.abs(path).max()))
+    return {"deviation": drift / episodes**0.5, "largest": largest, "value": horizon * largest}

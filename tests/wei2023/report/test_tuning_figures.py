@@ -1,0 +1,72 @@
+"""Drawings and tables of the tuning, from tables of known content."""
+
+import json
+
+import pandas as pd
+
+from wei2023.report.figures import tuning
+from wei2023.report.results import Results
+
+FIRST, SECOND = "nonstationary_triple_q", "triple_q"
+
+
+def results(folder, searches=2, feasible=True):
+    """Two algorithms, some searches of two efforts each; the second effort halves the loss and is feasible."""
+    keys = [{"tuning": "t", "algorithm": name, "episodes": 100, "decides": True} for name in (FIRST, SECOND)]
+    curves, scored, tuned, ends = [], [], [], []
+    for key in keys:
+        for search in range(searches):
+            for step, tried in enumerate((16, 32)):
+                found = {"loss": (2.0 + search) / 2**step, "feasible": bool(step) and feasible, "lam": 0.1 + 0.8 * step}
+                row = {**key, "search": search, "tried": tried, "violation": 0.1 - 0.2 * step, **found}
+                curves.append({**row, "violation_bound": 0.2 - 0.3 * step})
+                scored.append(row)
+            main = " main" if search == 0 else ""
+            choice = {**key, "search": search, "choice": f"search_{search}{main}", "chosen": search == 0}
+            measured = {"loss": 1.0 + search / 2, "violation": -0.1, "violation_bound": -0.05, "lam": 0.9}
+            said = {"factors": json.dumps({"eta": 0.5}), "edges": "eta" if search == 0 else "", "feasible": feasible}
+            tuned.append({**choice, **measured, **said, "only_by_not_learning": False})
+        ended = {"searches": searches, "tried": 32, "feasible_searches": searches, "gained": 0.5, "apart": 0.5}
+        ends.append({**key, **ended, "done": False, "agree": False})
+    (folder / "tables").mkdir()
+    for name, rows in {"efforts": curves, "candidates": scored, "tuned": tuned, "saturation": ends}.items():
+        pd.DataFrame(rows).to_csv(folder / f"tables/{name}.csv", index=False)
+    return Results(folder, {"tuning": ["t"]})
+
+
+def test_every_search_is_a_line_and_infeasible_choices_are_hollow(tmp_path):
+    axes = [ax for ax in tuning.efforts(results(tmp_path)).axes if ax.get_visible()]
+    assert len(axes) == 2
+    for ax in axes:
+        assert [list(line.get_ydata()) for line in ax.lines] == [[2.0, 1.0], [3.0, 1.5]]
+        fills = [points.get_facecolors()[0].tolist()[:3] for points in ax.collections]
+        assert fills == [[1.0, 1.0, 1.0]] * 2  # before the last doubling nothing was feasible
+        assert ax.get_ylim()[1] > 3.0
+
+
+def test_the_choice_is_a_star_beside_every_candidate(tmp_path):
+    ax = tuning.fronts(results(tmp_path)).axes[0]
+    feasible, infeasible, star = ax.collections
+    assert len(feasible.get_offsets()) == len(infeasible.get_offsets()) == 2
+    assert star.get_offsets().tolist() == [[-0.1, 1.0]]
+
+
+def test_one_search_is_drawn_too(tmp_path):
+    assert len(tuning.efforts(results(tmp_path, searches=1)).axes[0].lines) == 1
+
+
+def test_tables_say_what_was_gained_and_chosen(tmp_path):
+    found = results(tmp_path)
+    table = tuning.saturation(found).data
+    assert table.loc[0, ["done", "agree", "last doubling gained"]].tolist() == ["no", "no", 0.5]
+    chosen = tuning.choices(found).data
+    assert chosen.loc[0, ["feasible", "loss", "factors", "near an end of their range"]].tolist() == [
+        "yes",
+        1.0,
+        "eta 0.5",
+        "eta",
+    ]
+
+
+def test_a_choice_that_is_not_feasible_reads_none_found(tmp_path):
+    assert set(tuning.choices(results(tmp_path, feasible=False)).data["feasible"]) == {"none found"}
