@@ -24,7 +24,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from benchmarks import cases, evaluation, loops, machine, memory, misses, peers, pipeline, planning, profile, scaling
+from benchmarks import (
+    cases,
+    evaluation,
+    loops,
+    machine,
+    memory,
+    misses,
+    peers,
+    pipeline,
+    planning,
+    profile,
+    scaling,
+)
 from benchmarks.c_loop import InC, NoCompiler
 from benchmarks.pipeline import Figure
 from benchmarks.python_loop import InPython, beside_a_loop_of_ones_own
@@ -45,10 +57,14 @@ def comparisons(quick: bool) -> Iterator[Comparison]:
         if not quick:
             yield loops.beside(case, "C", InC, repeats)
         elif case.episodes > 20:
-            yield loops.beside(case._replace(episodes=max(10, case.episodes // 20)), "C", InC, repeats)
+            yield loops.beside(
+                case._replace(episodes=max(10, case.episodes // 20)), "C", InC, repeats
+            )
     for case, played in cases.BESIDE_PYTHON:
         if case.world in worlds:
-            yield loops.beside(case, "python", InPython, 3, max(1, played // 5) if quick else played)
+            yield loops.beside(
+                case, "python", InPython, 3, max(1, played // 5) if quick else played
+            )
     for case, played in cases.BESIDE_DIRECT:
         yield loops.beside(case, "direct", InPython, 3, played // 10 if quick else played)
     for world, episodes in cases.PLAIN:
@@ -67,10 +83,14 @@ def surroundings(quick: bool) -> Iterator[Figure]:
     yield from pipeline.graphs((1_000,) if quick else (1_000, 10_000))
     yield from pipeline.sweep(10_000 if quick else 1_000_000)
     if not quick:
-        yield from pipeline.whole_run("tiny preset", pipeline.settings("workflow/presets/tiny.yaml"), 1)
+        yield from pipeline.whole_run(
+            "tiny preset", pipeline.settings("workflow/presets/tiny.yaml"), 1
+        )
         yield from pipeline.batches(60, 4, os.cpu_count() or 1)
     for case in cases.DRAWING:
-        yield Figure(f"random numbers, {case.name}", loops.drawing(case, 3), "of a run without evaluation")
+        yield Figure(
+            f"random numbers, {case.name}", loops.drawing(case, 3), "of a run without evaluation"
+        )
     for world in (cases.SMALL,) if quick else cases.OPTIMA:
         large = world == cases.LARGE
         counted, spent = planning.inductions(world, 50 if large else 1_000, 0 if large else 3)
@@ -85,7 +105,9 @@ def curves(quick: bool, into: Path) -> None:
         try:
             counted = kept(misses.count(chosen[::5] if quick else chosen), into / "misses.csv")
         except subprocess.CalledProcessError as error:
-            print(f"No cache misses are counted: valgrind stopped with {error.returncode} (-4: unknown instruction).")
+            print(
+                f"No cache misses are counted: valgrind stopped with {error.returncode} (-4: unknown instruction)."
+            )
     else:
         print("No cache misses are counted: valgrind is not installed.")
     held = kept(memory.measured(quick), into / "memory.csv")
@@ -98,7 +120,10 @@ def kept(rows: Iterable[Row], file: Path) -> list[Row]:
     found = []
     for row in rows:
         found.append(row)
-        print("  ".join(f"{cell:<44}" if i == 0 else shown(cell) for i, cell in enumerate(row)), flush=True)
+        print(
+            "  ".join(f"{cell:<44}" if i == 0 else shown(cell) for i, cell in enumerate(row)),
+            flush=True,
+        )
     if not found:
         return found
     with open(file, "w", newline="", encoding="utf-8") as out:
@@ -114,10 +139,20 @@ def shown(cell: object) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--quick", action="store_true", help="few episodes and repeats: does it run, roughly how fast?")
-    parser.add_argument("--whole", action="store_true", help="also the whole of config.yaml: where its CPU time goes")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="few episodes and repeats: does it run, roughly how fast?",
+    )
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="also the whole of config.yaml: where its CPU time goes",
+    )
     parser.add_argument("--into", type=Path, default=RESULTS, help="folder for the results")
     options = parser.parse_args()
     warnings.simplefilter("ignore", DoesNotFit)
@@ -133,7 +168,10 @@ def main() -> int:
     kept(comparisons(options.quick), options.into / "summary.csv")
     kept(surroundings(options.quick), options.into / "pipeline.csv")
     if options.whole:
-        kept(profile.parts(pipeline.settings("config.yaml"), os.cpu_count() or 1), options.into / "profile.csv")
+        kept(
+            profile.parts(pipeline.settings("config.yaml"), os.cpu_count() or 1),
+            options.into / "profile.csv",
+        )
     curves(options.quick, options.into)
     print(f"Written to {options.into}")
     run = options.into.parent / layout.CONFIG

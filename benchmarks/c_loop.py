@@ -57,14 +57,22 @@ def compile_c(output: Path, *options: str) -> None:
 def library() -> ctypes.CDLL:
     """All loops as a library; its file is gone when this returns, the loaded code stays."""
     with tempfile.TemporaryDirectory() as folder:
-        compile_c(Path(folder) / "loops.so", "-shared", "-fPIC", *map(str, sorted(SOURCES.glob("*.c"))))
+        compile_c(
+            Path(folder) / "loops.so", "-shared", "-fPIC", *map(str, sorted(SOURCES.glob("*.c")))
+        )
         return ctypes.CDLL(str(Path(folder) / "loops.so"))
 
 
-def structure(*, parts: str = "", pointers: str = "", reals: str = "", wholes: str = "") -> type[ctypes.Structure]:
+def structure(
+    *, parts: str = "", pointers: str = "", reals: str = "", wholes: str = ""
+) -> type[ctypes.Structure]:
     """Other structures, pointers, doubles and int64, in the order in which the C files have them."""
     fields: list[tuple[str, Any]] = [(name, PARTS[name]) for name in parts.split()]
-    for names, kind in ((pointers, ctypes.c_void_p), (reals, ctypes.c_double), (wholes, ctypes.c_int64)):
+    for names, kind in (
+        (pointers, ctypes.c_void_p),
+        (reals, ctypes.c_double),
+        (wholes, ctypes.c_int64),
+    ):
         fields += [(name, kind) for name in names.split()]
     return type("Structure", (ctypes.Structure,), {"_fields_": fields})
 
@@ -85,7 +93,8 @@ def filled(kind: type[ctypes.Structure], values: dict[str, Any]) -> ctypes.Struc
 
 PARTS: dict[str, type[ctypes.Structure]] = {}
 PARTS["model"] = structure(
-    pointers="successors probability reward utility mu0 states steps spans", wholes="stretches layers S A M H"
+    pointers="successors probability reward utility mu0 states steps spans",
+    wholes="stretches layers S A M H",
 )
 PARTS["drift"] = structure(pointers="probability reward utility knots route", wholes="stops")
 PARTS["mixture"] = structure(pointers="falling rising trial values others")
@@ -122,17 +131,26 @@ OPT_CMDP = structure(
     wholes="H S A M R window episode solved due refresh",
 )
 EXACT_MODEL = structure(
-    parts="model drift", pointers="choice values", reals="z cbar eta target", wholes="episode frame forget"
+    parts="model drift",
+    pointers="choice values",
+    reals="z cbar eta target",
+    wholes="episode frame forget",
 )
-ORACLE = structure(parts="model drift mixture", pointers="rising occupancy", reals="rho", wholes="episode warm")
+ORACLE = structure(
+    parts="model drift mixture", pointers="rising occupancy", reals="rho", wholes="episode warm"
+)
 UNIFORM = structure(wholes="A")
 PARTS["lsvi"] = LSVI_OF_BOTH = structure(
     pointers="q chances values arms",
     reals="y drive target alpha beta eta xi ridge",
     wholes="H S A episode frame realised carry",
 )
-COUNTING = structure(parts="lsvi", pointers="met known visits sums reached successors counts", wholes="M")
-FEATURED = structure(parts="lsvi", pointers="phi gram inverse sums moves uncertainty room", wholes="d")
+COUNTING = structure(
+    parts="lsvi", pointers="met known visits sums reached successors counts", wholes="M"
+)
+FEATURED = structure(
+    parts="lsvi", pointers="phi gram inverse sums moves uncertainty room", wholes="d"
+)
 
 
 def model(tables: Model) -> ctypes.Structure:
@@ -158,7 +176,11 @@ def fresh(learner: Any, *names: str) -> dict[str, Any]:
 
 
 def triple_q(learner: TripleQ, env: DriftingCMDP) -> ctypes.Structure:
-    stamp, values, visits = np.ones(env.H), np.repeat(learner.initial, env.A, axis=1), np.zeros((env.H, env.A))
+    stamp, values, visits = (
+        np.ones(env.H),
+        np.repeat(learner.initial, env.A, axis=1),
+        np.zeros((env.H, env.A)),
+    )
     row, now = np.column_stack([stamp, values, visits]), learner.now[0]
     own = {
         "table": np.repeat(row[:, None], env.S, axis=1),
@@ -179,7 +201,10 @@ def triple_q(learner: TripleQ, env: DriftingCMDP) -> ctypes.Structure:
 
 def in_bandit(learner: BanditOverBandit, env: DriftingCMDP) -> ctypes.Structure:
     """The inner learner, then the bandit."""
-    inner, arms = LEARNERS[type(learner.inner)].state(learner.inner, env), len(learner.bandit.log_weights)
+    inner, arms = (
+        LEARNERS[type(learner.inner)].state(learner.inner, env),
+        len(learner.bandit.log_weights),
+    )
     own = {
         "log_weights": np.zeros(arms),
         "probabilities": np.zeros(arms),
@@ -192,7 +217,9 @@ def in_bandit(learner: BanditOverBandit, env: DriftingCMDP) -> ctypes.Structure:
         "episode": 0,
     }
     outer = filled(BANDIT, {**learner._asdict(), **learner.rule._asdict(), **own})
-    both = type("Structure", (ctypes.Structure,), {"_fields_": [("inner", type(inner)), ("outer", BANDIT)]})
+    both = type(
+        "Structure", (ctypes.Structure,), {"_fields_": [("inner", type(inner)), ("outer", BANDIT)]}
+    )
     return filled(both, {"inner": inner, "outer": outer})
 
 
@@ -220,7 +247,19 @@ def opt_cmdp(learner: OptCMDP, env: DriftingCMDP) -> ctypes.Structure:
     rows, columns = learner.mu0.shape[0], learner.successors.shape[3]
     own = {
         "mixture": mixture(env.H, rows),
-        **fresh(learner, "rows", "states", "order", "path", "actions", "paid", "mu0", "entries", "rising", "occupancy"),
+        **fresh(
+            learner,
+            "rows",
+            "states",
+            "order",
+            "path",
+            "actions",
+            "paid",
+            "mu0",
+            "entries",
+            "rising",
+            "occupancy",
+        ),
         "used": np.ones(env.H + 1, np.int64),
         "successors": np.zeros((*learner.successors.shape, 2)),
         "R": rows,
@@ -325,7 +364,9 @@ LEARNERS: dict[type, InLibrary] = {
 def played(learner: Any, env: DriftingCMDP) -> tuple[Any, ctypes.Structure]:
     """The function that plays a learner, and its state."""
     if isinstance(learner, BanditOverBandit):
-        return getattr(library(), LEARNERS[type(learner.inner)].play_in_bandit), in_bandit(learner, env)
+        return getattr(library(), LEARNERS[type(learner.inner)].play_in_bandit), in_bandit(
+            learner, env
+        )
     found = LEARNERS[type(learner)]
     return getattr(library(), found.play), found.state(learner, env)
 
@@ -347,7 +388,11 @@ class InC:
 
     def game(self, first: int, draws: simulate.Draws, record: simulate.Record) -> ctypes.Structure:
         drawn = {"environment_draws": draws.environment, "learner_draws": draws.learner}
-        counted = {"n": len(draws.learner), "evaluations": len(record.asked), "windows": len(record.reward)}
+        counted = {
+            "n": len(draws.learner),
+            "evaluations": len(record.asked),
+            "windows": len(record.reward),
+        }
         return filled(GAME, {**self.fixed, **drawn, **record._asdict(), **counted, "first": first})
 
     def play(self, first: int, draws: simulate.Draws, record: simulate.Record) -> None:

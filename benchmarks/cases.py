@@ -45,7 +45,9 @@ class Scattered(NamedTuple):
             probability = rng.dirichlet(np.ones(4), size=successors.shape[:3])
             reward, utility = rng.random((2, *successors.shape))
             start = np.full(self.states, 1 / self.states)
-            return CMDP.sparse(successors, probability, reward, utility, self.horizon, self.horizon / 4, start)
+            return CMDP.sparse(
+                successors, probability, reward, utility, self.horizon, self.horizon / 4, start
+            )
 
         return DriftingCMDP([model(), model()], [1, episodes])
 
@@ -107,7 +109,11 @@ EPISODES: dict[str, tuple[int, ...]] = {
     "propd_ppo": (10_000, 40_000, 2_000),
     "sliding_window_opt_cmdp": (500, 4_000, 100),
 }
-WITH_FEATURES = ("lsvi_primal_dual", "double_restart_lsvi_primal_dual", "dual_restart_lsvi_primal_dual")
+WITH_FEATURES = (
+    "lsvi_primal_dual",
+    "double_restart_lsvi_primal_dual",
+    "dual_restart_lsvi_primal_dual",
+)
 # Episodes that plain Python plays of these; None where there is not the memory or the time.
 LIGHT_IN_PYTHON = (100, 200, 100)
 IN_PYTHON: dict[str, tuple[int | None, ...]] = {
@@ -126,7 +132,9 @@ IN_PYTHON: dict[str, tuple[int | None, ...]] = {
 
 def settings(algorithm: str) -> tuple[str, ...]:
     """Literal constants mean short frames, scaled ones frames four times as long."""
-    return tuple(setting for setting in algorithms.settings(algorithm) if setting in ("literal", "scaled"))
+    return tuple(
+        setting for setting in algorithms.settings(algorithm) if setting in ("literal", "scaled")
+    )
 
 
 def everywhere() -> list[tuple[World, str, int]]:
@@ -144,7 +152,10 @@ BESIDE_C = [
         for world, algorithm, episodes in everywhere()
         for setting in settings(algorithm)
     ),
-    *(Case(world, ONE, "scaled", episodes, frame=0.1) for world, episodes in zip(WORLDS, LIGHT, strict=True)),
+    *(
+        Case(world, ONE, "scaled", episodes, frame=0.1)
+        for world, episodes in zip(WORLDS, LIGHT, strict=True)
+    ),
     *(
         Case(world, algorithm, settings(algorithm)[-1], min(episodes, most), evaluated=True)
         for world, algorithm, episodes in everywhere()
@@ -165,8 +176,13 @@ BESIDE_PYTHON = [
     for played in [IN_PYTHON[algorithm][WORLDS.index(world)]]
     if played is not None
 ]
-BESIDE_DIRECT = [(Case(LINEAR, "lsvi_primal_dual", setting, 4_000), 300) for setting in ("literal", "scaled")]
-PLAIN = [(SMALL, 2_000), (MIDDLE, 1_000)]  # a plain learner beside a loop of one's own: world and episodes
+BESIDE_DIRECT = [
+    (Case(LINEAR, "lsvi_primal_dual", setting, 4_000), 300) for setting in ("literal", "scaled")
+]
+PLAIN = [
+    (SMALL, 2_000),
+    (MIDDLE, 1_000),
+]  # a plain learner beside a loop of one's own: world and episodes
 EVALUATION = [
     (Case(world, ONE, setting, 5_000), evaluated)
     for setting in ("literal", "scaled")

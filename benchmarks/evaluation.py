@@ -73,10 +73,14 @@ def plain_value_of(model, learner, probabilities, scratch):
 def beside_plain(case: Case, episodes: int, repeats: int) -> Comparison:
     """Seconds an evaluation of what the learner plays after its last episode, in ``episodes`` models of the path."""
     env = case.env()
-    learner: Any = simulate.run(env, case.algorithm, case.setting, evaluate_every=None, solve=False).learner
+    learner: Any = simulate.run(
+        env, case.algorithm, case.setting, evaluate_every=None, solve=False
+    ).learner
     asked = np.linspace(1, env.episodes, episodes).astype(np.int64)
 
-    def work(evaluate: Callable[..., None], at: np.ndarray) -> tuple[Callable[[], None], np.ndarray]:
+    def work(
+        evaluate: Callable[..., None], at: np.ndarray
+    ) -> tuple[Callable[[], None], np.ndarray]:
         values = np.empty((len(at), 2))
         return partial(evaluate, drift_of(env), learner, simulate.Room.of(env), at, values), values
 
@@ -84,7 +88,9 @@ def beside_plain(case: Case, episodes: int, repeats: int) -> Comparison:
         (ours, mine), (plain, others) = work(evaluate_along, at), work(evaluate_plainly, at)
         taken = in_turns([ours], [plain])
         if not np.allclose(mine, others, rtol=SAME, atol=SAME):
-            raise AssertionError(f"evaluation {case.name}: values differ by {np.abs(mine - others).max()}")
+            raise AssertionError(
+                f"evaluation {case.name}: values differ by {np.abs(mine - others).max()}"
+            )
         return taken[0] / len(at), taken[1] / len(at)
 
     turn(asked[:1])

@@ -35,7 +35,11 @@ class Ours:
 
     def __init__(self, tables: Tables, learner: Any) -> None:
         env, drift, sampler = tables
-        self.world, self.learner, self.episodes = simulate.World(drift, sampler), learner, env.episodes
+        self.world, self.learner, self.episodes = (
+            simulate.World(drift, sampler),
+            learner,
+            env.episodes,
+        )
         self.room = simulate.Room.of(env)
 
     def play(self, first: int, draws: simulate.Draws, record: simulate.Record) -> None:
@@ -69,7 +73,9 @@ class Loop:
             if not np.allclose(mine, other, rtol=SAME, atol=SAME):
                 where = np.unravel_index(np.abs(mine - other).argmax(), mine.shape)
                 differ = f"ours is {mine[where]!r}, theirs is {other[where]!r}"
-                raise AssertionError(f"{self.case.name}: {what} of episode {where[0] + 1} differs: {differ}")
+                raise AssertionError(
+                    f"{self.case.name}: {what} of episode {where[0] + 1} differs: {differ}"
+                )
         return taken[0] / (self.env.episodes * self.env.H), taken[1] / (theirs * self.env.H)
 
 
@@ -84,17 +90,25 @@ class Side:
         self.pieces = []
         for number, start in enumerate(range(0, episodes, loop.chunk)):
             end = min(start + loop.chunk, episodes)
-            draws = simulate.Draws(*(numbers[: end - start] for numbers in loop.draws[number % CHUNKS]))
-            record = simulate.Record(self.reward, self.utility, dual, asked[start:end], self.values[start:end])
+            draws = simulate.Draws(
+                *(numbers[: end - start] for numbers in loop.draws[number % CHUNKS])
+            )
+            record = simulate.Record(
+                self.reward, self.utility, dual, asked[start:end], self.values[start:end]
+            )
             self.pieces.append(partial(playing.play, start + 1, draws, record))
 
 
-def beside(case: Case, against: str, player: Players, repeats: int, theirs: int | None = None) -> Comparison:
+def beside(
+    case: Case, against: str, player: Players, repeats: int, theirs: int | None = None
+) -> Comparison:
     """Our loop over a case's episodes beside theirs, over as many or over the first ``theirs`` of them."""
     for piece in Side(Ours, Loop(case._replace(episodes=WARM_UP)), 1).pieces:
         piece()
     loop = Loop(case)
-    return compared(case.name, against, [loop.turn(player, theirs or case.episodes) for _ in range(repeats)])
+    return compared(
+        case.name, against, [loop.turn(player, theirs or case.episodes) for _ in range(repeats)]
+    )
 
 
 def drawing(case: Case, repeats: int) -> float:

@@ -26,7 +26,9 @@ def describe() -> dict[str, Any]:
 def processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+        return next(
+            line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+        )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
@@ -35,10 +37,14 @@ def caches() -> dict[str, str]:
     """Sizes by level and type, as Linux tells them."""
     found = {}
     for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        level, kind, size = ((folder / name).read_text().strip() for name in ("level", "type", "size"))
+        level, kind, size = (
+            (folder / name).read_text().strip() for name in ("level", "type", "size")
+        )
         found[f"L{level} {kind.lower()}"] = size
     return found
 
 
 def said_by(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[
+        0
+    ]

@@ -49,6 +49,11 @@ def measured(quick: bool) -> Iterator[Memory]:
 
 
 def of(axis: str, value: int, world: World, algorithm: str, episodes: int) -> Memory:
-    work = {"environment": world.environment, "options": world.options, "episodes": episodes, "algorithm": algorithm}
+    work = {
+        "environment": world.environment,
+        "options": world.options,
+        "episodes": episodes,
+        "algorithm": algorithm,
+    }
     kilobytes = int(pipeline.run(sys.executable, "-c", WORKER, json.dumps(work))[1])
     return Memory(axis, value, algorithm, kilobytes / 1024)

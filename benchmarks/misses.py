@@ -40,7 +40,9 @@ def available() -> bool:
 def count(cases: list[tuple[str, Case]]) -> Iterator[Misses]:
     with tempfile.TemporaryDirectory() as folder:
         program, image = Path(folder) / "play_image", Path(folder) / "image"
-        c_loop.compile_c(program, str(c_loop.SOURCES / "main/play_image.c"), str(c_loop.SOURCES / "triple_q.c"))
+        c_loop.compile_c(
+            program, str(c_loop.SOURCES / "main/play_image.c"), str(c_loop.SOURCES / "triple_q.c")
+        )
         for world, case in cases:
             loop = Loop(case)
             write_image(loop, image)
@@ -51,11 +53,23 @@ def count(cases: list[tuple[str, Case]]) -> Iterator[Misses]:
 
 def watched(program: Path, image: Path, episodes: int) -> np.ndarray:
     """Accesses to data, and misses of the first and of the second cache."""
-    command = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null", *CACHES]
+    command = [
+        "valgrind",
+        "--tool=cachegrind",
+        "--cache-sim=yes",
+        "--cachegrind-out-file=/dev/null",
+        *CACHES,
+    ]
     done = subprocess.run(
-        [*command, str(program), str(image), str(episodes)], capture_output=True, text=True, check=True
+        [*command, str(program), str(image), str(episodes)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    lines = [re.search(rf"{name}:\s+([\d,]+)", done.stderr) for name in ("D\\s+refs", "D1\\s+misses", "LLd misses")]
+    lines = [
+        re.search(rf"{name}:\s+([\d,]+)", done.stderr)
+        for name in ("D\\s+refs", "D1\\s+misses", "LLd misses")
+    ]
     return np.array([int(line[1].replace(",", "")) for line in lines if line])
 
 
@@ -83,7 +97,9 @@ def write_image(loop: Loop, file: Path) -> None:
         for name, kind in structure._fields_:  # type: ignore[misc]
             where, value = start + getattr(type(structure), name).offset, structure.alive[name]  # type: ignore[attr-defined]
             if kind is ctypes.c_void_p:
-                content[where : where + 8] = append(np.asarray(value).tobytes()).to_bytes(8, "little")
+                content[where : where + 8] = append(np.asarray(value).tobytes()).to_bytes(
+                    8, "little"
+                )
                 places.append(where)
             elif isinstance(value, ctypes.Structure):
                 point(value, where)

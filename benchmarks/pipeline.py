@@ -58,7 +58,12 @@ def run(*command: str, **variables: str) -> tuple[float, str]:
     """Wall seconds of a command that must succeed, and what it prints."""
     begin = perf_counter()
     done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+        command,
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     taken = perf_counter() - begin
     if done.returncode:
@@ -81,7 +86,16 @@ def simulate(episodes: int, seeds: int, worker: str | None = None) -> tuple[floa
     program = [sys.executable, "-c", worker] if worker else [sys.executable, "-m", "nscmdp"]
     with tempfile.TemporaryDirectory() as folder:
         output = str(Path(folder) / f"seeds=0-{seeds - 1}.parquet")
-        return run(*program, "job", "simulate", specification, "--seeds", f"0-{seeds - 1}", "--output", output)
+        return run(
+            *program,
+            "job",
+            "simulate",
+            specification,
+            "--seeds",
+            f"0-{seeds - 1}",
+            "--output",
+            output,
+        )
 
 
 def starts(repeats: int, cold: bool) -> Iterator[Figure]:
@@ -95,12 +109,16 @@ def starts(repeats: int, cold: bool) -> Iterator[Figure]:
     yield Figure("start of Python", median(python, "-c", "pass"), "s")
     yield Figure("import of nscmdp.simulate", median(python, "-c", "import nscmdp.simulate"), "s")
     yield Figure(
-        "warm start: a job of 10 episodes", float(np.median([simulate(10, 1)[0] for _ in range(repeats)])), "s"
+        "warm start: a job of 10 episodes",
+        float(np.median([simulate(10, 1)[0] for _ in range(repeats)])),
+        "s",
     )
     if cold:
         with tempfile.TemporaryDirectory() as folder:
             command = (python, "-m", "nscmdp", "job", "compile", LEARNER["algorithm"])
-            yield Figure("cold start: compile Algorithm 1", run(*command, NSCMDP_CACHE=folder)[0], "s")
+            yield Figure(
+                "cold start: compile Algorithm 1", run(*command, NSCMDP_CACHE=folder)[0], "s"
+            )
 
 
 def memory(episodes: int) -> Iterator[Figure]:
@@ -135,13 +153,20 @@ def sweep(simulations: int) -> Iterator[Figure]:
     """So many simulations of the paper's length on its larger map, planned; their time, from what one takes here."""
     episodes, learners = 80_000, [{**LEARNER, "label": f"learner_{i}"} for i in range(10)]
     config = experiment(episodes, simulations // len(learners), learners)
-    config["experiments"][0] |= {"environment": {"name": "grid_world", "map": "18x18"}, "batch": "auto"}
+    config["experiments"][0] |= {
+        "environment": {"name": "grid_world", "map": "18x18"},
+        "batch": "auto",
+    }
     name = f"sweep of {simulations:,} simulations"
     planned = plan.make(config)
     jobs = len(planned.run_files("bench"))
     yield Figure(f"{name}, jobs", jobs, "")
     with tempfile.TemporaryDirectory() as folder:
-        yield Figure(f"{name}, snakemake -n", snakemake(Path(folder), {**no_lists(), **config}, "--dry-run"), "s")
+        yield Figure(
+            f"{name}, snakemake -n",
+            snakemake(Path(folder), {**no_lists(), **config}, "--dry-run"),
+            "s",
+        )
     env = environments.make("grid_world", episodes, map="18x18")
     one = partial(simulation.run, env, **LEARNER, evaluate_every=episodes // 1000, solve=False)
     one()
@@ -157,10 +182,24 @@ def snakemake(folder: Path, config: dict[str, Any], *options: str, **variables: 
     here = Path(sys.executable).parent
     watching = folder / "bin" / "nscmdp"
     watching.parent.mkdir()
-    watching.write_text(WATCHING.format(python=sys.executable, real=str(here / "nscmdp"), notes=str(folder / NOTES)))
+    watching.write_text(
+        WATCHING.format(python=sys.executable, real=str(here / "nscmdp"), notes=str(folder / NOTES))
+    )
     watching.chmod(0o755)
-    command = (sys.executable, "-m", "snakemake", "--scheduler", "greedy", "--quiet", "all", "--configfile", str(file))
-    path = os.pathsep.join([str(watching.parent), str(here), os.environ["PATH"]])  # its rules call nscmdp
+    command = (
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--scheduler",
+        "greedy",
+        "--quiet",
+        "all",
+        "--configfile",
+        str(file),
+    )
+    path = os.pathsep.join(
+        [str(watching.parent), str(here), os.environ["PATH"]]
+    )  # its rules call nscmdp
     return run(*command, *options, PATH=path, **variables)[0]
 
 
@@ -203,14 +242,22 @@ def batches(seconds: float, number: int, cores: int) -> Iterator[Figure]:
         config = plan.make(experiment(episodes, 1, [LEARNER]))
         env = config.cases[0].env
         begin = perf_counter()
-        simulation.run(env, LEARNER["algorithm"], LEARNER["setting"], evaluate_every=episodes // 1000, solve=False)
+        simulation.run(
+            env,
+            LEARNER["algorithm"],
+            LEARNER["setting"],
+            evaluate_every=episodes // 1000,
+            solve=False,
+        )
         trial = perf_counter() - begin
     size = max(1, round(seconds / trial))
     config = {**no_lists(), **experiment(episodes, size * number * cores, [LEARNER]), "batch": size}
     with tempfile.TemporaryDirectory() as folder:
         wanted = [f"{folder}/results/{name}" for *_, name in plan.make(config).run_files("bench")]
         taken = snakemake(Path(folder), config, "--cores", str(cores), *wanted)
-        inside = sum(spent for *_, spent in simulations.finished(Path(folder) / "results/logs/simulations"))
+        inside = sum(
+            spent for *_, spent in simulations.finished(Path(folder) / "results/logs/simulations")
+        )
     name = f"{number * cores} batches of {inside / number / cores:.0f} s on {cores} cores"
     yield Figure(f"{name}, wall", taken, "s")
     yield Figure(f"{name}, wall outside simulations", 1 - inside / cores / taken, "of all")

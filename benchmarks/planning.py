@@ -22,7 +22,9 @@ def beside_highs(world: World, repeats: int) -> Comparison:
     best = optimum.constrained(cmdp)
     check(world, env, 1, best.value, best.multiplier)
     ours, theirs = partial(optimum.constrained, cmdp), partial(optimum.linear_program, cmdp)
-    return compared(f"optimum {world.name}", "HiGHS", [(seconds(ours), seconds(theirs)) for _ in range(repeats)])
+    return compared(
+        f"optimum {world.name}", "HiGHS", [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
+    )
 
 
 @jit
@@ -41,12 +43,18 @@ def inductions(world: World, checkpoints: int, checked: int) -> tuple[float, flo
     """
     env = world.env(EPISODES)
     asked = np.linspace(1, env.episodes, checkpoints).astype(np.int64)
-    best, pair, path = np.empty((checkpoints, 3)), optimum.mixture(env.H, env.S), (drift_of(env), empty_model(env))
+    best, pair, path = (
+        np.empty((checkpoints, 3)),
+        optimum.mixture(env.H, env.S),
+        (drift_of(env), empty_model(env)),
+    )
     solve = partial(optimum.solve_along, *path, env.rho, asked, pair, best)
     took = solve()
     for i in np.linspace(0, checkpoints - 1, checked).astype(int):
         check(world, env, int(asked[i]), best[i, 0], best[i, 2])
-    maximise = partial(maximise_along, *path, float(np.median(best[:, 2])), asked, pair.trial, pair.values)
+    maximise = partial(
+        maximise_along, *path, float(np.median(best[:, 2])), asked, pair.trial, pair.values
+    )
     maximise()
     taken = np.array([(seconds(solve), seconds(maximise)) for _ in range(3)])
     spent, one = np.median(taken, axis=0)
@@ -56,4 +64,6 @@ def inductions(world: World, checkpoints: int, checked: int) -> tuple[float, flo
 def check(world: World, env: DriftingCMDP, k: int, value: float, multiplier: float) -> None:
     other = optimum.linear_program(env.at(k)).value
     if abs(value - other) > SAME * (1 + multiplier):
-        raise AssertionError(f"optimum {world.name}, episode {k}: ours is {value!r}, that of HiGHS is {other!r}")
+        raise AssertionError(
+            f"optimum {world.name}, episode {k}: ours is {value!r}, that of HiGHS is {other!r}"
+        )

@@ -31,7 +31,9 @@ def parts(config: dict[str, Any], cores: int) -> Iterator[Part]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         before = pipeline.cpu_of_children()
-        wall = pipeline.snakemake(folder, config, "--cores", str(cores), NSCMDP_CACHE=str(folder / "cache"))
+        wall = pipeline.snakemake(
+            folder, config, "--cores", str(cores), NSCMDP_CACHE=str(folder / "cache")
+        )
         total, commands = pipeline.cpu_of_children() - before, pipeline.noted(folder)
         inside = of_simulations(plan.make(config), folder / "results")
     before = pipeline.cpu_of_children()
@@ -40,7 +42,12 @@ def parts(config: dict[str, Any], cores: int) -> Iterator[Part]:
     inside["start of the workers"] = calls * (pipeline.cpu_of_children() - before)
     inside["files and all else"] = simulated - inside.total()
     own = total - sum(cpu for _, cpu, _ in commands.values())
-    yield Part(f"all, in {wall:.0f} s on {cores} cores", sum(calls for calls, *_ in commands.values()), total, 1.0)
+    yield Part(
+        f"all, in {wall:.0f} s on {cores} cores",
+        sum(calls for calls, *_ in commands.values()),
+        total,
+        1.0,
+    )
     for command, (calls, cpu, _) in sorted(commands.items(), key=lambda item: -item[1][1]):
         yield Part(command, calls, cpu, cpu / total)
     yield Part("Snakemake, and starting its jobs", 1, own, own / total)
@@ -55,7 +62,11 @@ def of_simulations(chosen: plan.Plan, results: Path) -> Counter[str]:
     for experiment in chosen.config.experiments:
         for unit in experiment.units:
             files = [results / name for name in chosen.tuned_by(experiment.name, unit)]
-            of_one = of_unit(specifications.simulation(chosen, experiment.name, unit), experiment.seed_list[0], files)
+            of_one = of_unit(
+                specifications.simulation(chosen, experiment.name, unit),
+                experiment.seed_list[0],
+                files,
+            )
             taken.update({what: len(experiment.seed_list) * cpu for what, cpu in of_one.items()})
     return taken
 
@@ -68,12 +79,23 @@ def of_unit(spec: dict[str, Any], seed: int, tuned: list[Path]) -> Counter[str]:
         env = optima.environment(made_from)
         runs = {}
         for planned in spec["learners"].values():
-            learner = simulations.with_chosen_factors(planned, factors, env.episodes, spec.get("tuned_once"))
+            learner = simulations.with_chosen_factors(
+                planned, factors, env.episodes, spec.get("tuned_once")
+            )
             runs[simulations.run_key(spec, learner, case)] = learner
         for learner in runs.values():
-            play = partial(simulate.run, env, seed=seed, windows=spec["windows"], solve=False, **learner)
-            drawn = seconds(lambda: deque(simulate.all_draws(env, learner["algorithm"], seed), maxlen=0))  # noqa: B023
+            play = partial(
+                simulate.run, env, seed=seed, windows=spec["windows"], solve=False, **learner
+            )
+            draws = simulate.all_draws(env, learner["algorithm"], seed)
+            drawn = seconds(partial(deque, draws, maxlen=0))
             alone = seconds(partial(play, evaluate_every=None))
             evaluated = seconds(partial(play, evaluate_every=spec["evaluate_every"]))
-            taken.update({"steps": alone - drawn, "exact evaluation": evaluated - alone, "random numbers": drawn})
+            taken.update(
+                {
+                    "steps": alone - drawn,
+                    "exact evaluation": evaluated - alone,
+                    "random numbers": drawn,
+                }
+            )
     return taken

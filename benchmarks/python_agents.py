@@ -30,10 +30,17 @@ class TripleQAgent:
     def __init__(self, learner, env):
         self.constants, self.shape = learner, (env.H, env.S, env.A)
         now = learner.now[0]
-        self.frame, self.eta, self.target, self.offset = int(now.frame), *map(float, (now.eta, now.target, now.offset))
+        self.frame, self.eta, self.target, self.offset = (
+            int(now.frame),
+            *map(float, (now.eta, now.target, now.offset)),
+        )
         self.Z, self.Cbar, self.episode = 0.0, 0.0, 0
         self.explore, self.decayed = float(now.explore), float(now.decayed)
-        self.Q, self.C, self.N = np.empty(self.shape), np.empty(self.shape), np.zeros(self.shape, int)
+        self.Q, self.C, self.N = (
+            np.empty(self.shape),
+            np.empty(self.shape),
+            np.zeros(self.shape, int),
+        )
         self.Q[:], self.C[:] = learner.initial.T[:, :, None, None]
 
     def act_and_estimate(self, h, x, u):
@@ -91,7 +98,10 @@ class TripleQAgent:
 class DoubleRestartAgent:
     def __init__(self, learner, env):
         self.constants, self.horizon = learner, env.H
-        self.inner, self.log_weights = TripleQAgent(learner.inner, env), np.zeros(len(learner.bandit.log_weights))
+        self.inner, self.log_weights = (
+            TripleQAgent(learner.inner, env),
+            np.zeros(len(learner.bandit.log_weights)),
+        )
         self.episode = 0
 
     def begin_episode(self, u):
@@ -115,9 +125,13 @@ class DoubleRestartAgent:
         self.episode += 1
         if self.episode % constants.block == 0 or self.episode == constants.episodes:
             length = self.episode - (self.episode - 1) // constants.block * constants.block
-            gain = constants.rule.weight * self.G + (self.R if length * constants.rho <= self.G else 0.0)
+            gain = constants.rule.weight * self.G + (
+                self.R if length * constants.rho <= self.G else 0.0
+            )
             gain /= length * self.horizon * (1 + constants.rule.weight)
-            self.log_weights[self.arm] += constants.bandit.gamma * gain / self.p[self.arm] / len(self.log_weights)
+            self.log_weights[self.arm] += (
+                constants.bandit.gamma * gain / self.p[self.arm] / len(self.log_weights)
+            )
 
 
 class RestartQAgent:
@@ -187,7 +201,9 @@ class PropdAgent(CountingAgent):
             return
         for h in range(self.H):
             for x in range(self.S):
-                self.preferences[h, x] += constants.alpha * (self.Q_r[h, x] + self.Y * self.Q_g[h, x])
+                self.preferences[h, x] += constants.alpha * (
+                    self.Q_r[h, x] + self.Y * self.Q_g[h, x]
+                )
                 self.chances[h, x] = softmax(self.preferences[h, x])
 
     def end_of_episode(self):
@@ -221,7 +237,9 @@ class CountingLSVIAgent(CountingAgent):
                     q_r = (self.sum_r[h, x, a] + seen @ self.V_r[h + 1]) / n + bonus
                     q_g = (self.sum_g[h, x, a] + seen @ self.V_g[h + 1]) / n + bonus
                     self.Q_r[h, x, a], self.Q_g[h, x, a] = min(q_r, self.H), min(q_g, self.H)
-                self.chances[h, x] = softmax(constants.alpha * (self.Q_r[h, x] + self.Y * self.Q_g[h, x]))
+                self.chances[h, x] = softmax(
+                    constants.alpha * (self.Q_r[h, x] + self.Y * self.Q_g[h, x])
+                )
                 self.V_r[h, x] = self.chances[h, x] @ self.Q_r[h, x]
                 self.V_g[h, x] = self.chances[h, x] @ self.Q_g[h, x]
 

@@ -28,7 +28,14 @@ class Model(NamedTuple):
 
 def empty_model(H, S, A):
     """Room for a model in which every state may follow every other."""
-    return Model(np.arange(S), np.zeros((H, S, A, S)), np.zeros((H, S, A)), np.zeros((H, S, A)), np.zeros(S), H)
+    return Model(
+        np.arange(S),
+        np.zeros((H, S, A, S)),
+        np.zeros((H, S, A)),
+        np.zeros((H, S, A)),
+        np.zeros(S),
+        H,
+    )
 
 
 class Plan(NamedTuple):
@@ -83,7 +90,9 @@ def solve(model, rho):
         multiplier = (low.V - high.V) / (high.W - low.W)
         crossing = low.V + multiplier * (low.W - rho)
         trial = greedy(model, 1.0, multiplier)
-        if trial.V + multiplier * (trial.W - rho) <= crossing + CLOSED * (1 + abs(crossing) + multiplier):
+        if trial.V + multiplier * (trial.W - rho) <= crossing + CLOSED * (
+            1 + abs(crossing) + multiplier
+        ):
             return mix(model, low, high, (rho - low.W) / (high.W - low.W))
         if rho > trial.W:
             low = trial

@@ -89,9 +89,13 @@ def measure(quick: bool, repeats: int) -> Iterator[Point]:
         times = np.array([loop.turn(c_loop.InC, case.episodes) for _ in range(repeats)])
         low, high = np.quantile(times, (0.25, 0.75), axis=0)
         for side, name in enumerate((OURS, C)):
-            yield Point(axis, value, name, float(np.median(times[:, side])), float((high - low)[side]))
+            yield Point(
+                axis, value, name, float(np.median(times[:, side])), float((high - low)[side])
+            )
     for runs in (1, 4) if quick else (1, 2, 4, 8, 16, 32):
-        times = np.array([pipeline.simulate(20_000, runs)[0] / runs for _ in range(1 if quick else 3)])
+        times = np.array(
+            [pipeline.simulate(20_000, runs)[0] / runs for _ in range(1 if quick else 3)]
+        )
         low, high = np.quantile(times, (0.25, 0.75))
         yield Point("runs", runs, OURS, float(np.median(times)), float(high - low))
 
@@ -117,8 +121,12 @@ def draw(points: list[Point], misses: list[Misses], memory: "list[Memory]", stem
 
 def draw_axis(ax: Axes, axis: str, points: list[Point]) -> None:
     unit, label = (1.0, "s a run") if axis == "runs" else (1e9, "ns a step")
-    for side, color, form in zip((OURS, C), sns.color_palette("colorblind"), ("o-", "s--"), strict=False):
-        line = np.array([(p.value, p.seconds * unit, p.spread * unit / 2) for p in points if p.side == side])
+    for side, color, form in zip(
+        (OURS, C), sns.color_palette("colorblind"), ("o-", "s--"), strict=False
+    ):
+        line = np.array(
+            [(p.value, p.seconds * unit, p.spread * unit / 2) for p in points if p.side == side]
+        )
         if len(line):
             ax.errorbar(*line.T, fmt=form, color=color, label=side, markersize=3.5, linewidth=1.2)
     finish(ax, AXES[axis], label)
@@ -127,9 +135,13 @@ def draw_axis(ax: Axes, axis: str, points: list[Point]) -> None:
 def draw_memory(ax: Axes, rows: "list[Memory]") -> None:
     """Of every learner, against S; the largest first in the legend."""
     algorithms = sorted({row.algorithm for row in rows}, key=lambda name: -max_of(rows, name))
-    for algorithm, color in zip(algorithms, sns.color_palette("husl", len(algorithms)), strict=True):
+    for algorithm, color in zip(
+        algorithms, sns.color_palette("husl", len(algorithms)), strict=True
+    ):
         line = [(row.value, row.mebibytes) for row in rows if row.algorithm == algorithm]
-        ax.plot(*zip(*line, strict=True), "o-", color=color, label=algorithm, markersize=3, linewidth=1)
+        ax.plot(
+            *zip(*line, strict=True), "o-", color=color, label=algorithm, markersize=3, linewidth=1
+        )
     ax.legend(fontsize=4.5)
     finish(ax, "states S, grid world", "MiB of a worker")
 
@@ -146,7 +158,15 @@ def draw_misses(ax: Axes, misses: list[Misses]) -> None:
         for cache, form in (("32k", "o-"), ("512k", "s--")):
             numbers = [getattr(row, f"misses_{cache}") for row in rows]
             states = [row.states for row in rows]
-            ax.plot(states, numbers, form, color=color, label=f"{world}, {cache}", markersize=3.5, linewidth=1.2)
+            ax.plot(
+                states,
+                numbers,
+                form,
+                color=color,
+                label=f"{world}, {cache}",
+                markersize=3.5,
+                linewidth=1.2,
+            )
     ax.legend(fontsize="x-small")
     finish(ax, "states S", "cache misses a step")
 

@@ -30,7 +30,9 @@ def seconds(work: Callable[[], object]) -> float:
     return process_time() - begin
 
 
-def in_turns(ours: Sequence[Callable[[], object]], theirs: Sequence[Callable[[], object]]) -> tuple[float, float]:
+def in_turns(
+    ours: Sequence[Callable[[], object]], theirs: Sequence[Callable[[], object]]
+) -> tuple[float, float]:
     """CPU seconds that each side's pieces of work take in all; the two change places after every piece."""
     total = [0.0, 0.0]
     for number in range(max(len(ours), len(theirs))):
@@ -46,4 +48,6 @@ def compared(name: str, against: str, repeats: Sequence[tuple[float, float]]) ->
     times = np.array(repeats)
     ours, theirs = np.median(times, axis=0)
     low, high = np.quantile(times[:, 0] / times[:, 1], (0.25, 0.75))
-    return Comparison(name, against, float(ours), float(theirs), float(ours / theirs), float(high - low))
+    return Comparison(
+        name, against, float(ours), float(theirs), float(ours / theirs), float(high - low)
+    )

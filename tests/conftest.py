@@ -27,7 +27,12 @@ def known(monkeypatch):
     from nscmdp import learner, plugins
     from nscmdp.kernels import sources
 
-    for module, name in ((plugins, "_FILES"), (plugins, "_KINDS"), (sources, "PLUGINS"), (learner, "_CLASSES")):
+    for module, name in (
+        (plugins, "_FILES"),
+        (plugins, "_KINDS"),
+        (sources, "PLUGINS"),
+        (learner, "_CLASSES"),
+    ):
         monkeypatch.setattr(module, name, dict(getattr(module, name)))
     yield
     for module in [name for name in sys.modules if name.startswith(plugins.PREFIX)]:

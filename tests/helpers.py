@@ -46,7 +46,18 @@ def one_layer(P, r, g, H, rho, mu0):
 
 
 def random_path(
-    rng, knots, *, episodes=None, H=3, S=3, A=3, route=None, tightness=0.5, spread=1.0, name="path", **shape
+    rng,
+    knots,
+    *,
+    episodes=None,
+    H=3,
+    S=3,
+    A=3,
+    route=None,
+    tightness=0.5,
+    spread=1.0,
+    name="path",
+    **shape,
 ):
     """A path whose constraint can be kept in every episode: rho lies ``tightness`` of the way to the most it can be.
 
@@ -61,7 +72,9 @@ def random_path(
 
     def path(rho):
         anchors = [
-            CMDP(P=P, r=r, g=g, rho=rho, mu0=mu0) if len(P) == H else one_layer(P, r, g, H, rho, mu0)
+            CMDP(P=P, r=r, g=g, rho=rho, mu0=mu0)
+            if len(P) == H
+            else one_layer(P, r, g, H, rho, mu0)
             for P, r, g in arrays
         ]
         return DriftingCMDP(anchors, knots, route, episodes=episodes, name=name)
@@ -105,13 +118,19 @@ def optimistic_start(env, initial, start="optimistic"):
     """
     reached = [set(np.flatnonzero(env.mu0))]
     for h in range(env.H - 1):
-        rows = [anchor.P[h, x, a] for anchor in env.anchors for x in reached[h] for a in range(env.A)]
+        rows = [
+            anchor.P[h, x, a] for anchor in env.anchors for x in reached[h] for a in range(env.A)
+        ]
         reached.append({int(y) for row in rows for y in np.flatnonzero(row)})
     values, starts = np.zeros(env.S), []
     for h in reversed(range(env.H)):
-        values = np.max([(anchor.r[h] + anchor.P[h] @ values).max(axis=1) for anchor in env.anchors], axis=0)
+        values = np.max(
+            [(anchor.r[h] + anchor.P[h] @ values).max(axis=1) for anchor in env.anchors], axis=0
+        )
         most = max(values[x] for x in reached[h])
-        starts.append(min(max(env.H - h, most), initial * most) * (0.4 if start == "below" else 1.0))
+        starts.append(
+            min(max(env.H - h, most), initial * most) * (0.4 if start == "below" else 1.0)
+        )
     found = optimistic(Problem.of(env), initial, start)
     np.testing.assert_allclose(found, starts[::-1], rtol=1e-12)
     return list(found)
@@ -168,7 +187,11 @@ class World:
         outcome = row[int(place)]
         if place - int(place) < outcome["threshold"]:
             return float(outcome["reward"]), float(outcome["utility"]), int(outcome["state"])
-        return float(outcome["alias_reward"]), float(outcome["alias_utility"]), int(outcome["alias_state"])
+        return (
+            float(outcome["alias_reward"]),
+            float(outcome["alias_utility"]),
+            int(outcome["alias_state"]),
+        )
 
 
 def play(env, learner, name, seed):
@@ -188,7 +211,10 @@ def play(env, learner, name, seed):
         u = learner_draws.random((1, 1 + env.H))[0]
         if "begin_episode" in has:
             learner.begin_episode(u[0])
-        V, W = evaluate(env.at(k), np.array([[learner.policy(h, x) for x in range(env.S)] for h in range(env.H)]))
+        V, W = evaluate(
+            env.at(k),
+            np.array([[learner.policy(h, x) for x in range(env.S)] for h in range(env.H)]),
+        )
         x, reward, utility = world.begin_episode(), 0.0, 0.0
         a, _, _ = choose(0, x, u[1])
         for h in range(env.H):
@@ -216,5 +242,12 @@ def facts(env):
     B_r, B_g, B_p = budget.variation(env)
     np.testing.assert_allclose((B_r, B_g, B_p), variation_by_definition(env), rtol=1e-9, atol=1e-12)
     return SimpleNamespace(
-        env=env, S=env.S, A=env.A, H=env.H, K=env.episodes, B=max(1.0, B_r + B_g + B_p), B_r=B_r, B_p=B_p
+        env=env,
+        S=env.S,
+        A=env.A,
+        H=env.H,
+        K=env.episodes,
+        B=max(1.0, B_r + B_g + B_p),
+        B_r=B_r,
+        B_p=B_p,
     )

@@ -15,7 +15,9 @@ LEDGER = deviations.load(LEDGER_FILE)
 def measuring():
     """The plan of the experiments of config.yaml that measure the switches."""
     experiments = yaml.safe_load((ROOT / "config.yaml").read_text())["experiments"]
-    return plan.make({"experiments": [one for one in experiments if one.pop("role", None) == "switches"]})
+    return plan.make(
+        {"experiments": [one for one in experiments if one.pop("role", None) == "switches"]}
+    )
 
 
 def compared(planned):
@@ -23,9 +25,12 @@ def compared(planned):
     found = []
     for experiment in planned.config.experiments:
         cases = [
-            {"reading": case.reading, "budget": case.budget, **case.spec} for case in planned.cases_of(experiment.name)
+            {"reading": case.reading, "budget": case.budget, **case.spec}
+            for case in planned.cases_of(experiment.name)
         ]
         learners = {learner.name: learner.specification for learner in experiment.all_learners}
         for key, here, there in deviations.pairs(LEDGER, cases, learners):
-            found.append((key, deviations.as_text(here.keys[key]), deviations.as_text(there.keys[key])))
+            found.append(
+                (key, deviations.as_text(here.keys[key]), deviations.as_text(there.keys[key]))
+            )
     return found

@@ -47,16 +47,29 @@ def command(folder, *arguments):
     """What ``make`` calls, for subprocess.Popen."""
     environment = os.environ | {
         "PYTHONPATH": str(ROOT / "src"),
-        "PATH": os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join(
+            [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+        ),
     }
-    called = [sys.executable, "-m", "snakemake", "--profile", "workflow/profiles/default", "--cores", "2", *arguments]
+    called = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--profile",
+        "workflow/profiles/default",
+        "--cores",
+        "2",
+        *arguments,
+    ]
     return {"args": called, "cwd": folder, "env": environment}
 
 
 def start(folder, *arguments):
     """Start the pipeline. What it says goes to a file, which an orphan cannot keep open for us."""
     with open(folder / "said.txt", "a") as said:
-        return subprocess.Popen(**command(folder, *arguments), stdout=said, stderr=said, start_new_session=True)
+        return subprocess.Popen(
+            **command(folder, *arguments), stdout=said, stderr=said, start_new_session=True
+        )
 
 
 def said(folder):
@@ -71,6 +84,16 @@ def to_the_end(folder, *arguments):
 
 def hashes(folder):
     """All results but the log of what was run when."""
-    files = [file for part in ("simulations", "environments", "tables") for file in sorted((folder / part).rglob("*"))]
-    files = [file for file in files if file.is_file()] + [folder / "index.html", folder / "checksums.txt"]
-    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    files = [
+        file
+        for part in ("simulations", "environments", "tables")
+        for file in sorted((folder / part).rglob("*"))
+    ]
+    files = [file for file in files if file.is_file()] + [
+        folder / "index.html",
+        folder / "checksums.txt",
+    ]
+    return {
+        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in files
+    }

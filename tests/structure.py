@@ -21,7 +21,14 @@ class Structure(HTMLParser):
         super().__init__()
         self.page = page
         self.language = None
-        self.ids, self.sections, self.headings, self.references, self.pictures, self.mute = [], [], [], [], [], []
+        self.ids, self.sections, self.headings, self.references, self.pictures, self.mute = (
+            [],
+            [],
+            [],
+            [],
+            [],
+            [],
+        )
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
@@ -44,27 +51,46 @@ class Structure(HTMLParser):
     def files(self):
         """Those that it refers to, wherever they should be."""
         paths = (urlsplit(one) for one in self.references if not one.startswith("data:"))
-        return {self.page.parent / unquote(one.path) if one.path else self.page for one in paths if not one.scheme}
+        return {
+            self.page.parent / unquote(one.path) if one.path else self.page
+            for one in paths
+            if not one.scheme
+        }
 
     @property
     def targets(self):
         """The identifiers in this page that it refers to: "section.key=value" is none, but a choice in a section."""
-        return {unquote(one[1:]) for one in self.references if one.startswith("#") and "=" not in one}
+        return {
+            unquote(one[1:]) for one in self.references if one.startswith("#") and "=" not in one
+        }
 
     def _leads_nowhere(self, reference):
         """To a place in another page that is not there."""
         file, _, place = unquote(reference).partition("#")
         other = self.page.parent / file
-        return bool(file and place and other.suffix == ".html" and other.exists()) and place not in places(other)
+        return bool(
+            file and place and other.suffix == ".html" and other.exists()
+        ) and place not in places(other)
 
     def faults(self):
         """Everything that is wrong, in words."""
-        found = [f"the identifier {one} stands twice" for one in sorted({i for i in self.ids if self.ids.count(i) > 1})]
+        found = [
+            f"the identifier {one} stands twice"
+            for one in sorted({i for i in self.ids if self.ids.count(i) > 1})
+        ]
         found += [f"{one.name} is not there" for one in sorted(self.files) if not one.exists()]
-        found += [f"nothing is called #{name}" for name in sorted(self.targets) if name not in self.ids]
+        found += [
+            f"nothing is called #{name}" for name in sorted(self.targets) if name not in self.ids
+        ]
         found += [f"nothing is called {one}" for one in self.references if self._leads_nowhere(one)]
         found += [f"{source} has no text in its place" for source in self.mute]
         found += [] if self.language else ["it does not say its language"]
-        found += [] if self.headings.count(1) == 1 else [f"it has {self.headings.count(1)} main headings"]
+        found += (
+            []
+            if self.headings.count(1) == 1
+            else [f"it has {self.headings.count(1)} main headings"]
+        )
         steps = zip([0, *self.headings], self.headings, strict=False)
-        return found + [f"h{level} follows h{before}" for before, level in steps if level > before + 1]
+        return found + [
+            f"h{level} follows h{before}" for before, level in steps if level > before + 1
+        ]

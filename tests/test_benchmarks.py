@@ -23,7 +23,9 @@ needs_compiler = pytest.mark.skipif(not has_compiler(), reason="no C compiler")
 
 
 def small(algorithm, episodes, evaluated=False):
-    return Case(cases.SMALL, algorithm, cases.settings(algorithm)[-1], episodes, evaluated=evaluated)
+    return Case(
+        cases.SMALL, algorithm, cases.settings(algorithm)[-1], episodes, evaluated=evaluated
+    )
 
 
 @needs_compiler
@@ -88,8 +90,14 @@ def test_a_loop_that_earns_something_else_stops_the_comparison():
 def test_a_game_in_a_file_is_played_as_the_game_itself(tmp_path):
     loop = Loop(small("nonstationary_triple_q", 50))
     misses.write_image(loop, tmp_path / "image")
-    c_loop.compile_c(tmp_path / "play", str(c_loop.SOURCES / "main/play_image.c"), str(c_loop.SOURCES / "triple_q.c"))
-    printed = subprocess.run([tmp_path / "play", tmp_path / "image", "50"], capture_output=True, check=True).stdout
+    c_loop.compile_c(
+        tmp_path / "play",
+        str(c_loop.SOURCES / "main/play_image.c"),
+        str(c_loop.SOURCES / "triple_q.c"),
+    )
+    printed = subprocess.run(
+        [tmp_path / "play", tmp_path / "image", "50"], capture_output=True, check=True
+    ).stdout
     record = misses.in_all()
     c_loop.InC(loop.tables, loop.case.learner(loop.problem)).play(1, loop.draws[0], record)
     assert float(printed) == record.reward[0] > 0
@@ -114,7 +122,11 @@ def test_the_ratio_is_that_of_the_medians():
 
 
 def test_a_point_of_every_axis_its_memory_and_its_misses_are_drawn(tmp_path):
-    points = [scaling.Point(axis, x, scaling.OURS, 1e-8 * x, 1e-9) for axis in scaling.AXES for x in (4.0, 9.0)]
+    points = [
+        scaling.Point(axis, x, scaling.OURS, 1e-8 * x, 1e-9)
+        for axis in scaling.AXES
+        for x in (4.0, 9.0)
+    ]
     counted = [misses.Misses(world, 36, 20.0, 2.0, 0.1) for world in ("grid world", "scattered")]
     held = [memory.Memory("S", states, "uniform", 100.0) for states in (36, 100)]
     figure = scaling.draw(points, counted, held, tmp_path / "scaling")

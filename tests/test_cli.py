@@ -24,7 +24,10 @@ CONFIG = {
             "budgets": [{"legs": 1}, {"legs": 3}],
             "episodes": [200, 400],
             "seeds": 5,
-            "learners": [{"algorithm": "uniform", "setting": "literal"}, {"algorithm": "oracle", "setting": "literal"}],
+            "learners": [
+                {"algorithm": "uniform", "setting": "literal"},
+                {"algorithm": "oracle", "setting": "literal"},
+            ],
         }
     ]
 }
@@ -39,7 +42,9 @@ def printed(capsys, *arguments):
 
 
 def test_describe_prints_the_numbers_of_the_environment(capsys):
-    lines = printed(capsys, "describe", "menu", "--episodes", "100", "--option", "legs=2", "--option", "seed=3")
+    lines = printed(
+        capsys, "describe", "menu", "--episodes", "100", "--option", "legs=2", "--option", "seed=3"
+    )
     expected = description.describe(environments.make("menu", 100, legs=2, seed=3))
     assert [line[:20].strip() for line in lines] == list(expected)
     for line, value in zip(lines, expected.values(), strict=True):
@@ -52,7 +57,9 @@ def test_describe_prints_the_numbers_of_the_environment(capsys):
 
 def test_describe_takes_options_that_are_text(capsys):
     options = ["--option", "map=6x6", "--option", "horizon=15", "--option", "limit=2.0"]
-    assert "S                    36" in printed(capsys, "describe", "grid_world", "--episodes", "50", *options)
+    assert "S                    36" in printed(
+        capsys, "describe", "grid_world", "--episodes", "50", *options
+    )
 
 
 def means(lines):
@@ -63,13 +70,24 @@ def means(lines):
 
 @pytest.mark.parametrize(("episodes", "every"), [(300, 1), (2500, 2)])
 def test_run_prints_the_means_per_episode(capsys, episodes, every):
-    choices = ["--episodes", str(episodes), "--option", "legs=2", "--setting", "literal", "--seed", "3"]
+    choices = [
+        "--episodes",
+        str(episodes),
+        "--option",
+        "legs=2",
+        "--setting",
+        "literal",
+        "--seed",
+        "3",
+    ]
     lines = printed(capsys, "run", "triple_q", "menu", *choices)
     env = environments.make("menu", episodes, legs=2)
     run = simulate.run(env, "triple_q", "literal", 3, every)
     assert lines[0] == f"{env}, variation budget {budget.variation(env).total:.4g}, setting literal"
     expected = {"regret": run.regret[-1], "violation": run.violation[-1], "gap": run.gap[-1]}
-    assert means(lines) == pytest.approx({name: value / episodes for name, value in expected.items()}, abs=5.1e-5)
+    assert means(lines) == pytest.approx(
+        {name: value / episodes for name, value in expected.items()}, abs=5.1e-5
+    )
     assert means(lines)["gap"] > 0
 
 
@@ -84,13 +102,26 @@ def test_run_takes_factors_and_variants(capsys):
 def test_run_says_in_one_line_what_does_not_fit(capsys):
     assert cli.main(["run", "nonstationary_triple_q", "menu", "--episodes", "2"]) == 0
     (line,) = capsys.readouterr().err.splitlines()
-    assert re.fullmatch(r"nscmdp: a frame of \S+ episodes does not fit into K = 2: expected 1 to 2", line)
+    assert re.fullmatch(
+        r"nscmdp: a frame of \S+ episodes does not fit into K = 2: expected 1 to 2", line
+    )
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_run_writes_its_evaluated_episodes_and_what_decided_them(capsys, tmp_path, form):
     file = tmp_path / f"run.{form}"
-    printed(capsys, "run", "triple_q", "menu", "--episodes", "400", "--evaluate-every", "4", "--output", str(file))
+    printed(
+        capsys,
+        "run",
+        "triple_q",
+        "menu",
+        "--episodes",
+        "400",
+        "--evaluate-every",
+        "4",
+        "--output",
+        str(file),
+    )
     run = simulate.run(environments.make("menu", 400), "triple_q", "scaled", 0, 4)
     if form == "parquet":
         rows, facts = files.read(file)
@@ -102,7 +133,11 @@ def test_run_writes_its_evaluated_episodes_and_what_decided_them(capsys, tmp_pat
     assert facts["specification"]["sources"]
     assert facts["fingerprint"] == environments.make("menu", 400).fingerprint()
     np.testing.assert_array_equal(rows["episode"], run.episode)
-    expected = {"value": run.value, "utility_value": run.utility_value, "optimal_value": run.optimum[:, 0]}
+    expected = {
+        "value": run.value,
+        "utility_value": run.utility_value,
+        "optimal_value": run.optimum[:, 0],
+    }
     expected |= {"optimal_multiplier": run.optimum[:, 2], "cumulative_regret": run.regret}
     expected |= {"cumulative_violation": run.violation, "cumulative_gap": run.gap}
     for name, column in expected.items():
@@ -120,9 +155,13 @@ def test_a_curve_shows_where_values_are():
 
 def test_where_the_terminal_knows_no_braille_curves_are_plain():
     call = [sys.executable, "-m", "nscmdp", "run", "uniform", "menu", "--episodes", "50"]
-    done = subprocess.run(call, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "ascii"}, check=True)
+    done = subprocess.run(
+        call, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "ascii"}, check=True
+    )
     assert "|***" in done.stdout.decode("ascii").replace(" ", "")
-    done = subprocess.run(call, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "utf-8"}, check=True)
+    done = subprocess.run(
+        call, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "utf-8"}, check=True
+    )
     assert "│" in done.stdout.decode("utf-8")
 
 
@@ -152,7 +191,16 @@ def constants(monkeypatch):
 
 @pytest.mark.usefixtures("constants")
 def test_describe_prints_what_an_algorithm_is_made_of(capsys):
-    call = ["describe", "nonstationary_triple_q", "--environment", "menu", "--episodes", "243", "--setting", "literal"]
+    call = [
+        "describe",
+        "nonstationary_triple_q",
+        "--environment",
+        "menu",
+        "--episodes",
+        "243",
+        "--setting",
+        "literal",
+    ]
     lines = [line.split() for line in printed(capsys, *call)]
     assert lines[0] == ["nonstationary_triple_q:", "Algorithm", "1:", "Non-stationary", "Triple-Q"]
     assert ["settings:", "literal,", "authors,", "scaled"] in lines
@@ -197,18 +245,40 @@ def test_validate_counts_what_a_configuration_asks_for(capsys, tmp_path):
 
 def test_without_a_command_the_commands_are_listed(capsys):
     text = "\n".join(printed(capsys))
-    for command in ("list", "describe", "optimum", "budget", "run", "validate", "check", "verify", "job"):
-        assert re.search(rf"^  {command} +\S.*\n +nscmdp {command}", text, re.M), command  # with an example
-    assert [line for line in text.splitlines() if line in ("to look:", "to run:", "to check:", "for the pipeline:")]
+    for command in (
+        "list",
+        "describe",
+        "optimum",
+        "budget",
+        "run",
+        "validate",
+        "check",
+        "verify",
+        "job",
+    ):
+        assert re.search(rf"^  {command} +\S.*\n +nscmdp {command}", text, re.M), (
+            command
+        )  # with an example
+    assert [
+        line
+        for line in text.splitlines()
+        if line in ("to look:", "to run:", "to check:", "for the pipeline:")
+    ]
 
 
 WRONG = {
-    "what to describe": (["describe", "meny"], "unknown environment or algorithm 'meny', did you mean menu? (expected"),
+    "what to describe": (
+        ["describe", "meny"],
+        "unknown environment or algorithm 'meny', did you mean menu? (expected",
+    ),
     "an environment": (
         ["budget", "nowhere"],
         'environment.name = "nowhere": unknown (expected one of arrays, grid_world, ',
     ),
-    "an episode": (["optimum", "menu", "--episodes", "9", "--episode", "10"], "episode 10 is outside 1..9"),
+    "an episode": (
+        ["optimum", "menu", "--episodes", "9", "--episode", "10"],
+        "episode 10 is outside 1..9",
+    ),
     "an option": (
         ["describe", "menu", "--option", "tasty=1"],
         "environment.tasty = 1: unknown key (expected one of name, legs, switch_at, binds, seed)",
@@ -217,29 +287,59 @@ WRONG = {
         ["describe", "menu", "--episodes", "0"],
         "episodes = 0: input should be greater than or equal to 1",
     ),
-    "a map": (["describe", "grid_world", "--option", "map=9x9"], "map = '9x9': no such map or file, expected one of"),
+    "a map": (
+        ["describe", "grid_world", "--option", "map=9x9"],
+        "map = '9x9': no such map or file, expected one of",
+    ),
     "an algorithm": (
         ["run", "tripleq", "menu"],
         "unknown algorithm 'tripleq', did you mean triple_q? (expected one of ",
     ),
-    "a setting": (["run", "triple_q", "menu", "--setting", "author"], "no setting 'author', did you mean authors? ("),
+    "a setting": (
+        ["run", "triple_q", "menu", "--setting", "author"],
+        "no setting 'author', did you mean authors? (",
+    ),
     "a factor": (
         ["run", "triple_q", "menu", "--factor", "bonis=1"],
         "no factor 'bonis', did you mean bonus? (expected",
     ),
-    "text for a factor": (["run", "triple_q", "menu", "--factor", "bonus=x"], "--factor bonus=x: expected a number"),
-    "a variant": (["run", "triple_q", "menu", "--variant", "strt=1"], "no variant 'strt', did you mean start? ("),
-    "a format": (["run", "triple_q", "menu", "--output", "run.cvs"], "run.cvs: unknown format, did you mean .csv? ("),
-    "evaluations": (["run", "triple_q", "menu", "--evaluate-every", "0"], "evaluate_every = 0: expected at least 1"),
-    "a file that is not there": (["validate", "absent.yaml"], "No such file or directory: 'absent.yaml'"),
+    "text for a factor": (
+        ["run", "triple_q", "menu", "--factor", "bonus=x"],
+        "--factor bonus=x: expected a number",
+    ),
+    "a variant": (
+        ["run", "triple_q", "menu", "--variant", "strt=1"],
+        "no variant 'strt', did you mean start? (",
+    ),
+    "a format": (
+        ["run", "triple_q", "menu", "--output", "run.cvs"],
+        "run.cvs: unknown format, did you mean .csv? (",
+    ),
+    "evaluations": (
+        ["run", "triple_q", "menu", "--evaluate-every", "0"],
+        "evaluate_every = 0: expected at least 1",
+    ),
+    "a file that is not there": (
+        ["validate", "absent.yaml"],
+        "No such file or directory: 'absent.yaml'",
+    ),
     "a folder": (["validate", "."], "Is a directory"),
     "an empty file": (["validate", "empty.yaml"], "config: "),
     "a list": (["validate", "list.yaml"], "config: "),
     "bytes": (["validate", "bytes.yaml"], "'utf-8' codec can't decode"),
     "a key": (["validate", "key.yaml"], "config: tasty = 1: unknown key"),
-    "a frame that does not fit": (["validate", "short.yaml"], "config: experiments[0].episodes = 2 is too small for "),
-    "a folder without a run": (["check", "."], "config.json does not exist: no run has been started in "),
-    "an answer that is not there": (["job", "readme", "absent.json"], "No such file or directory: 'absent.json'"),
+    "a frame that does not fit": (
+        ["validate", "short.yaml"],
+        "config: experiments[0].episodes = 2 is too small for ",
+    ),
+    "a folder without a run": (
+        ["check", "."],
+        "config.json does not exist: no run has been started in ",
+    ),
+    "an answer that is not there": (
+        ["job", "readme", "absent.json"],
+        "No such file or directory: 'absent.json'",
+    ),
     "text for a number": (["describe", "menu", "--option", "legs=abc"], "legs"),
     "no value": (["describe", "menu", "--option", "legs"], "--option legs: expected NAME=VALUE"),
     "a part of a leg": (["describe", "menu", "--option", "legs=1.5"], "legs"),
@@ -252,7 +352,14 @@ FILES = {
     "bytes.yaml": b"\xff\xfe\x00",
     "key.yaml": yaml.safe_dump({**CONFIG, "tasty": 1}).encode(),
     "short.yaml": yaml.safe_dump(
-        {"experiments": [{**SHORT, "learners": [{"algorithm": "nonstationary_triple_q", "setting": "scaled"}]}]}
+        {
+            "experiments": [
+                {
+                    **SHORT,
+                    "learners": [{"algorithm": "nonstationary_triple_q", "setting": "scaled"}],
+                }
+            ]
+        }
     ).encode(),
     "unfinished.yaml": b"experiments: [\n",
 }
@@ -279,7 +386,9 @@ def test_what_is_wrong_is_said_in_one_line(capsys, what):
 
 @pytest.mark.usefixtures("folder")
 def test_the_program_ends_as_the_command_does():
-    done = subprocess.run([sys.executable, "-m", "nscmdp", "validate", "absent.yaml"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "nscmdp", "validate", "absent.yaml"], capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "nscmdp: [Errno 2] No such file or directory: 'absent.yaml'\n"
 
@@ -287,7 +396,10 @@ def test_the_program_ends_as_the_command_does():
 def test_an_unknown_command_suggests_the_nearest(capsys):
     with pytest.raises(SystemExit, match="2"):
         cli.main(["rum"])
-    assert "unknown command 'rum', did you mean run? (expected one of list, " in capsys.readouterr().err
+    assert (
+        "unknown command 'rum', did you mean run? (expected one of list, "
+        in capsys.readouterr().err
+    )
 
 
 def test_help_loads_nothing_heavy():
@@ -299,7 +411,9 @@ def test_help_loads_nothing_heavy():
 
 
 def test_a_reader_that_has_had_enough_is_no_error():
-    done = subprocess.run(f"{sys.executable} -m nscmdp list | true", shell=True, capture_output=True, text=True)
+    done = subprocess.run(
+        f"{sys.executable} -m nscmdp list | true", shell=True, capture_output=True, text=True
+    )
     assert done.stderr == ""
 
 

@@ -58,7 +58,10 @@ FAULTS = {
     "none": None,
     "sums to 1.1": (conformance.policy_is_a_distribution, "expected numbers that sum to 1"),
     "divides by 0": (conformance.runs_to_the_end, "of sum 1"),
-    "plays something else": (conformance.exact_value_agrees_with_rollouts, "not the distribution that act draws from"),
+    "plays something else": (
+        conformance.exact_value_agrees_with_rollouts,
+        "not the distribution that act draws from",
+    ),
     "draws by itself": (conformance.same_seed_same_bits_in_any_batch, "draw from u alone"),
     "writes to the environment": (conformance.clock_is_untouched, "copy what you change"),
 }
@@ -72,12 +75,16 @@ def test_each_fault_is_named(monkeypatch, fault):
         env = env or conformance.small()
         ENVIRONMENT[:] = [env]
         with np.errstate(all="ignore"):
-            return simulate.run(env, Faulty(np.zeros(1), fault), seed=seed, **{**options, "compiled": False})
+            return simulate.run(
+                env, Faulty(np.zeros(1), fault), seed=seed, **{**options, "compiled": False}
+            )
 
     monkeypatch.setattr(conformance, "run", run)
     monkeypatch.setattr(conformance.algorithms, "make", lambda *_: Faulty(np.zeros(1), fault))
     monkeypatch.setattr(conformance.algorithms, "settings", lambda name: ("scaled",))
-    failed = {one.check: one.says for one in conformance.check("algorithms", "faulty") if not one.passed}
+    failed = {
+        one.check: one.says for one in conformance.check("algorithms", "faulty") if not one.passed
+    }
     if FAULTS[fault] is None:
         assert failed == {}
     else:

@@ -24,9 +24,16 @@ def typed(tmp_path_factory):
         patch.chdir(folder)
         for block in BLOCKS:
             for node in ast.parse(block).body:
-                source = ast.Module([node], []) if not isinstance(node, ast.Expr) else ast.Expression(node.value)
+                source = (
+                    ast.Module([node], [])
+                    if not isinstance(node, ast.Expr)
+                    else ast.Expression(node.value)
+                )
                 result = eval(
-                    compile(source, "environments.md", "eval" if isinstance(node, ast.Expr) else "exec"), names
+                    compile(
+                        source, "environments.md", "eval" if isinstance(node, ast.Expr) else "exec"
+                    ),
+                    names,
                 )
                 comment = block.splitlines()[node.end_lineno - 1].partition("# ")[2]
                 if isinstance(node, ast.Expr):
@@ -49,7 +56,9 @@ def test_the_file_that_it_writes_is_the_example_of_the_package(typed):
         written = environments.make("arrays", 100, file=str(typed[2] / file))
         for k in (1, 30, 100):
             for name in ("P", "r", "g", "mu0", "rho"):
-                np.testing.assert_array_equal(getattr(written.at(k), name), getattr(shipped.at(k), name))
+                np.testing.assert_array_equal(
+                    getattr(written.at(k), name), getattr(shipped.at(k), name)
+                )
     assert arrays.read(typed[2] / "machine.npz").keys() == arrays.read(arrays.EXAMPLE).keys()
 
 
@@ -59,13 +68,19 @@ def test_it_names_every_environment_that_gymnasium_can_make():
 
 
 def test_the_files_that_it_names_are_there():
-    assert [name for name in re.findall(r"`(src/[\w./]*)`", PAGE) if not (ROOT / name).exists()] == []
+    assert [
+        name for name in re.findall(r"`(src/[\w./]*)`", PAGE) if not (ROOT / name).exists()
+    ] == []
 
 
 def test_the_plain_learner_of_the_guide_runs_as_printed():
     """The plug-in beside it is run by its commands: tests/test_documented_commands.py."""
     guide = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
-    (block,) = [one for one in re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL) if not one.startswith("# ")]
+    (block,) = [
+        one
+        for one in re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL)
+        if not one.startswith("# ")
+    ]
     names = {}
     exec(block, names)
     assert names["run"].exact

@@ -19,14 +19,18 @@ from small_project import ROOT, command, project
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(?:sh|bash|shell|console)\n(.*?)^```", re.M | re.S)
 SPAN = re.compile(r"`((?:make|nscmdp)(?:\s[^`]+)?)`")
-FILE = re.compile(r"^```(?:python|yaml)\n# (\w+\.(?:py|yaml))\n(.*?)^```", re.M | re.S)  # named in its first line
+FILE = re.compile(
+    r"^```(?:python|yaml)\n# (\w+\.(?:py|yaml))\n(.*?)^```", re.M | re.S
+)  # named in its first line
 PLACEHOLDER = re.compile(r"\b[A-Z]{2,}\b(?!=)")  # NAME, to be replaced by the reader
 PART = {"environment": {"name": "menu"}, "episodes": [64], "seeds": 8, "evaluate_every": 8}
 LEARNERS = [{"algorithm": "uniform", "setting": "literal"}]
 CONFIGS = {  # of the experiments of which a page speaks, where config.yaml has others
     "large_sweeps.md": {
         "batch": 1,
-        "experiments": [{"name": name, **PART, "learners": LEARNERS} for name in ("part_1", "part_2")],
+        "experiments": [
+            {"name": name, **PART, "learners": LEARNERS} for name in ("part_1", "part_2")
+        ],
     }
 }
 
@@ -43,7 +47,11 @@ def shown():
 
 def mentioned():
     """Commands within sentences that can be typed as they stand."""
-    found = {" ".join(span.split()) for page in PAGES for span in SPAN.findall(page.read_text(encoding="utf-8"))}
+    found = {
+        " ".join(span.split())
+        for page in PAGES
+        for span in SPAN.findall(page.read_text(encoding="utf-8"))
+    }
     return sorted(span for span in found if not PLACEHOLDER.search(span))
 
 
@@ -86,7 +94,9 @@ def snakemake(words, folder):
     if "--report" in words:  # of a finished run
         assert '"--report"' in (ROOT / "tests/test_pipeline.py").read_text()
         return
-    called = command(folder) | {"args": [sys.executable, "-m", *words[:1], "--dry-run", "--quiet", "rules", *words[1:]]}
+    called = command(folder) | {
+        "args": [sys.executable, "-m", *words[:1], "--dry-run", "--quiet", "rules", *words[1:]]
+    }
     done = subprocess.run(**called, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "This was a dry-run" in done.stdout + done.stderr
@@ -114,7 +124,9 @@ def test_a_command_that_is_shown_works(page, text, folder_of):
     elif words[0] == "nscmdp":
         nscmdp(words, folder_of(page))
     else:
-        pytest.fail(f"{page} shows {text!r}: expected make, snakemake or nscmdp, or a way to try it in this test")
+        pytest.fail(
+            f"{page} shows {text!r}: expected make, snakemake or nscmdp, or a way to try it in this test"
+        )
 
 
 @pytest.mark.parametrize("text", mentioned())

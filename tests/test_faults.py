@@ -39,7 +39,9 @@ def undisturbed(tmp_path_factory):
 
 def seconds(folder):
     """How long the first run of a folder took."""
-    written = [(folder / name).stat().st_mtime for name in ("config.yaml", f"{HOSTILE}/checksums.txt")]
+    written = [
+        (folder / name).stat().st_mtime for name in ("config.yaml", f"{HOSTILE}/checksums.txt")
+    ]
     return written[1] - written[0]
 
 
@@ -106,7 +108,10 @@ def test_what_is_damaged_missing_or_left_over_is_mended_by_the_same_command(undi
     left = flipped.with_name(f".{files.HOST}.{gone.pid}.{flipped.name}")
     left.write_text("half")
     audit = subprocess.run(
-        [sys.executable, "-m", "nscmdp", "check", HOSTILE], cwd=folder, capture_output=True, text=True
+        [sys.executable, "-m", "nscmdp", "check", HOSTILE],
+        cwd=folder,
+        capture_output=True,
+        text=True,
     )
     assert audit.returncode == 1
     for file in (flipped, missing, curves, left):
@@ -120,16 +125,24 @@ def test_what_is_damaged_missing_or_left_over_is_mended_by_the_same_command(undi
     assert files.temporaries(folder) == []
 
 
-def test_more_seeds_run_no_old_seed_again_where_kernels_are_lost(undisturbed, tmp_path, monkeypatch):
+def test_more_seeds_run_no_old_seed_again_where_kernels_are_lost(
+    undisturbed, tmp_path, monkeypatch
+):
     """Only what says that they are compiled is lost here: to compile them again takes longer than all else."""
-    shutil.copytree(jit.folder(), tmp_path / "cache" / jit.folder().name, ignore=shutil.ignore_patterns("*.ready"))
+    shutil.copytree(
+        jit.folder(),
+        tmp_path / "cache" / jit.folder().name,
+        ignore=shutil.ignore_patterns("*.ready"),
+    )
     monkeypatch.setenv("NSCMDP_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "more"
     shutil.copytree(undisturbed, folder)
     (announced,) = folder.glob("*/logs/kernels/*.ready")
     announced.unlink()
     (folder / "config.yaml").write_text(
-        yaml.safe_dump(TINY | {"results": HOSTILE, "experiments": [TINY["experiments"][0] | {"seeds": 4}]})
+        yaml.safe_dump(
+            TINY | {"results": HOSTILE, "experiments": [TINY["experiments"][0] | {"seeds": 4}]}
+        )
     )
     before = {file: file.stat().st_mtime_ns for file in folder.glob("*/simulations/**/*.parquet")}
     to_the_end(folder)
@@ -152,7 +165,10 @@ def test_tables_refuse_damaged_and_foreign_files_by_name(undisturbed, tmp_path):
         tables.write(plan.make(TINY), tmp_path / "results", "small")
     message = str(refused.value)
     assert f"{short} is damaged" in message
-    assert f"{alien} does not belong here: it holds other runs than ('default/K=64', 'uniform.literal', 1)" in message
+    assert (
+        f"{alien} does not belong here: it holds other runs than ('default/K=64', 'uniform.literal', 1)"
+        in message
+    )
     assert f"{lost} is damaged: it does not exist" in message
     assert f"rm {short} {alien} {lost}" in message
     assert made == {file: file.stat().st_mtime_ns for file in tables_there}
@@ -175,7 +191,9 @@ def test_a_damaged_kernel_is_compiled_again(tmp_path, monkeypatch, capsys, kind,
     jit.numba_module()
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     source = tmp_path / "kernel.py"
-    source.write_text("from nscmdp.kernels.jit import jit\n\n\n@jit\ndef double(x):\n    return 2 * x\n")
+    source.write_text(
+        "from nscmdp.kernels.jit import jit\n\n\n@jit\ndef double(x):\n    return 2 * x\n"
+    )
     assert kernel(source)(21) == 42
     (file,) = (tmp_path / "cache").rglob(f"*.{kind}")
     file.write_bytes(damage(file.read_bytes()))
@@ -193,7 +211,9 @@ def test_a_kernel_with_any_byte_changed_is_not_run(tmp_path, monkeypatch, capsys
     jit.numba_module()
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     source = tmp_path / "kernel.py"
-    source.write_text("from nscmdp.kernels.jit import jit\n\n\n@jit\ndef double(x):\n    return 2 * x\n")
+    source.write_text(
+        "from nscmdp.kernels.jit import jit\n\n\n@jit\ndef double(x):\n    return 2 * x\n"
+    )
     kernel(source)(21)
     (file,) = (tmp_path / "cache").rglob("*.nbc")
     sound = file.read_bytes()
@@ -206,12 +226,24 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):
     """On a file system of 64 kB, where one may be mounted; the log is on it too."""
     mount = f"mount -t tmpfs -o size=64k full {shlex.quote(str(tmp_path))}"
     namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
-    if shutil.which("unshare") is None or subprocess.run([*namespace, mount], capture_output=True).returncode:
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*namespace, mount], capture_output=True).returncode
+    ):
         pytest.skip("no file system can be mounted here")
     longer = TINY["experiments"][0] | {"episodes": [20_000]}
     spec = json.dumps(specifications.optimum(plan.make(TINY | {"experiments": [longer]}), "small"))
     command = shlex.join(
-        [sys.executable, "-m", "nscmdp", "job", "optimum", spec, "--output", f"{tmp_path}/optima.parquet"]
+        [
+            sys.executable,
+            "-m",
+            "nscmdp",
+            "job",
+            "optimum",
+            spec,
+            "--output",
+            f"{tmp_path}/optima.parquet",
+        ]
     )
     script = f"{mount} && cd {shlex.quote(str(tmp_path))} && {command} 2> log; echo $? && cat log && ls -A"
     done = subprocess.run([*namespace, script], capture_output=True, text=True, check=True)
@@ -230,7 +262,10 @@ def test_a_write_that_finds_the_disk_full_leaves_the_old_file(tmp_path):
         temporary.write_text("ne")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with pytest.raises(files.DiskFull, match=r"page\.html cannot be written: the disk is full.* run the same command"):
+    with pytest.raises(
+        files.DiskFull,
+        match=r"page\.html cannot be written: the disk is full.* run the same command",
+    ):
         files.in_one_piece(file, fill)
     assert file.read_text() == "old"
     assert os.listdir(tmp_path) == ["page.html"]

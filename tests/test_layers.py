@@ -36,7 +36,11 @@ def named(file):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in documented:
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value not in documented
+        ):
             yield from MODULE.findall(node.value)
 
 
@@ -66,9 +70,13 @@ def test_the_rooms_of_the_replication_look_down_only():
         here = file.relative_to(REPLICATION).parts[0]
         if here in ROOMS:
             above = {f"wei2023.{room}" for room in ROOMS[ROOMS.index(here) + 1 :]}
-            assert [name for name in named(file) if ".".join(name.split(".")[:2]) in above] == [], file
+            assert [name for name in named(file) if ".".join(name.split(".")[:2]) in above] == [], (
+                file
+            )
 
 
 def test_planning_a_study_loads_neither_numba_nor_pandas():
-    done = subprocess.run([sys.executable, "-c", PLANNING], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PLANNING], capture_output=True, text=True, check=True
+    )
     assert {"numba", "pandas", "pyarrow", "scipy"} & set(done.stdout.split()) == set()

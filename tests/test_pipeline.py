@@ -39,10 +39,14 @@ def python(folder, *arguments):
     """Run a module with the package of a copy of the project."""
     environment = os.environ | {
         "PYTHONPATH": str(folder / "src"),
-        "PATH": os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join(
+            [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+        ),
     }
     command = [sys.executable, "-m", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def nscmdp(folder, *arguments):
@@ -67,8 +71,16 @@ def planned(folder):
 
 
 def hashes(results):
-    kept = [file for part in ("tables", "figures") for file in sorted((results / part).rglob("*")) if file.is_file()]
-    return {str(file.relative_to(results)): hashlib.sha256(file.read_bytes()).hexdigest() for file in kept}
+    kept = [
+        file
+        for part in ("tables", "figures")
+        for file in sorted((results / part).rglob("*"))
+        if file.is_file()
+    ]
+    return {
+        str(file.relative_to(results)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in kept
+    }
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +111,9 @@ def test_pages_need_no_network(project):
         assert not re.search(r"""import .* from ['"]https?:""", text), page
 
 
-@pytest.mark.parametrize("name", [layout.PAGE, layout.CLAIMS_PAGE, layout.DEVIATIONS_PAGE, layout.BENCHMARKS])
+@pytest.mark.parametrize(
+    "name", [layout.PAGE, layout.CLAIMS_PAGE, layout.DEVIATIONS_PAGE, layout.BENCHMARKS]
+)
 def test_pages_are_sound(project, name):
     """Nothing that they refer to is missing, pictures have a text, headings are in order, names are unique."""
     assert Structure(project / "results" / name).faults() == []
@@ -120,8 +134,12 @@ def test_the_page_names_the_rules_that_made_its_tables_and_figures(project):
 
     plan = integrity.noted_plan(project / "results")
     shown = provenance.context(plan, project)
-    assert {one["file"]: one["rule"] for one in shown["tables"]} == {file: maker(file) for file in plan.judged()}
-    figures = {layout.figure(one["name"]): f"notebook_{one['notebook']}" for one in shown["figures"]}
+    assert {one["file"]: one["rule"] for one in shown["tables"]} == {
+        file: maker(file) for file in plan.judged()
+    }
+    figures = {
+        layout.figure(one["name"]): f"notebook_{one['notebook']}" for one in shown["figures"]
+    }
     assert figures == {file: maker(file) for file in figures}
     assert {maker(file) for file in plan.tables()} == {"tables"}
 
@@ -129,7 +147,11 @@ def test_the_page_names_the_rules_that_made_its_tables_and_figures(project):
 def test_snakemake_can_report_on_the_run(project):
     tiny(project, "--report", "report.html")
     text = (project / "report.html").read_text()
-    for result in ("results/figures/grid_world.svg", "results/tables/comparison.csv", "results/index.html"):
+    for result in (
+        "results/figures/grid_world.svg",
+        "results/tables/comparison.csv",
+        "results/index.html",
+    ):
         assert f'"{result}"' in text
     for category in ("Figures", "Tables and verdicts", "Experiments", "Notebooks", "Pages"):
         assert f'"{category}"' in text
@@ -163,7 +185,9 @@ def test_editing_an_algorithm_reruns_its_simulations_alone(project):
     file = project / "src/nscmdp/algorithms/triple_q.py"
     with edited(file, "TITLE = ", "# a comment decides nothing\nTITLE = "):
         assert planned(project) == set()
-    with edited(file, "iota, chi = iota_of(problem), K**0.2", "iota, chi = iota_of(problem), 2 * K**0.2"):
+    with edited(
+        file, "iota, chi = iota_of(problem), K**0.2", "iota, chi = iota_of(problem), 2 * K**0.2"
+    ):
         learners = {unit.partition(".")[0] for unit in planned(project)}
         assert learners == {"triple_q", "detecting_triple_q"}  # which is built on it
 
@@ -207,11 +231,17 @@ def test_more_seeds_run_no_old_seed_again(project):
         experiment["seeds"] += 2
     preset["protocols"]["seeds"] += 2
     (project / "more.yaml").write_text(yaml.safe_dump(preset))
-    old = {file: file.stat().st_mtime_ns for file in project.glob("results/simulations/**/seeds=1000-1001.parquet")}
+    old = {
+        file: file.stat().st_mtime_ns
+        for file in project.glob("results/simulations/**/seeds=1000-1001.parquet")
+    }
     snakemake(project, "results/tables/protocols_800/summary.csv", "--configfile", "more.yaml")
     log = project / "results/logs/simulations/protocols_800/triple_q.authors/seeds=1002-1003.log"
     said = log.read_text()
-    assert "seed=1/default/K=800 triple_q.authors seed 1002: taken from seeds=1002-1002.parquet" in said
+    assert (
+        "seed=1/default/K=800 triple_q.authors seed 1002: taken from seeds=1002-1002.parquet"
+        in said
+    )
     assert "seed 1002: episode" not in said
     assert "triple_q.authors seed 1003: episode 800 of 800" in said
     assert old

@@ -15,7 +15,15 @@ from nscmdp.progress import Line, Meter, duration
 from small_project import command, hashes, project, said, start, to_the_end
 
 STOPPED = "Stopped. All that is finished is kept: the same command goes on from there.\n"
-LONG = ("run", "nonstationary_triple_q", "grid_world", "--episodes", "100000000", "--evaluate-every", "100000")
+LONG = (
+    "run",
+    "nonstationary_triple_q",
+    "grid_world",
+    "--episodes",
+    "100000000",
+    "--evaluate-every",
+    "100000",
+)
 
 
 class Clock:
@@ -52,7 +60,8 @@ def test_what_was_not_foreseen_does_not_count():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0 s"), (59, "59 s"), (60, "1 min"), (3599, "1 h 0 min"), (9000, "2 h 30 min")]
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59, "59 s"), (60, "1 min"), (3599, "1 h 0 min"), (9000, "2 h 30 min")],
 )
 def test_durations_are_short(seconds, text):
     assert duration(seconds) == text
@@ -70,7 +79,9 @@ def test_a_line_is_plain_where_there_is_no_terminal():
 def on_a_terminal(**called):
     """Start a program on a terminal of its own; the program, and a function that reads until it has said something."""
     here, there = pty.openpty()
-    run = subprocess.Popen(**called, stdin=there, stdout=there, stderr=there, start_new_session=True)
+    run = subprocess.Popen(
+        **called, stdin=there, stdout=there, stderr=there, start_new_session=True
+    )
     os.close(there)
     shown = ""
 
@@ -145,7 +156,9 @@ def test_ctrl_c_before_the_first_job_needs_no_traceback(tmp_path):
         time.sleep(0.01)
     os.killpg(run.pid, signal.SIGINT)
     assert run.wait(timeout=60) != 0
-    before, stopped, _ = said(folder).partition(STOPPED)  # asyncio, cut off as it starts, may have a last word
+    before, stopped, _ = said(folder).partition(
+        STOPPED
+    )  # asyncio, cut off as it starts, may have a last word
     assert stopped
     assert "Traceback" not in before
 
@@ -156,5 +169,7 @@ def test_a_long_run_shows_how_far_it_is_and_is_stopped_by_ctrl_c():
     run.send_signal(signal.SIGINT)
     text = read_until(None)
     assert run.wait() == 130
-    assert text.rstrip().endswith("nscmdp: stopped; nothing half-written is left, the same command starts it again")
+    assert text.rstrip().endswith(
+        "nscmdp: stopped; nothing half-written is left, the same command starts it again"
+    )
     assert "Traceback" not in text

@@ -26,7 +26,9 @@ LOCKS = {  # what each must have
 def locked(lock="requirements.lock"):
     """Package -> the versions that a lock file allows."""
     pins: dict[str, set[str]] = {}
-    for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", (ROOT / lock).read_text(), re.M):
+    for name, version in re.findall(
+        r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", (ROOT / lock).read_text(), re.M
+    ):
         pins.setdefault(name.lower(), set()).add(version)
     return pins
 
@@ -58,7 +60,11 @@ def test_what_drives_a_browser_fits_into_the_same_environment():
     ("file", "extra", "package"),
     [
         ("environment.yml", PROJECT["optional-dependencies"]["dev"], ["--editable ."]),
-        ("workflow/envs/nscmdp.yml", [], []),  # Snakemake copies it elsewhere: its script installs the package
+        (
+            "workflow/envs/nscmdp.yml",
+            [],
+            [],
+        ),  # Snakemake copies it elsewhere: its script installs the package
     ],
 )
 def test_the_conda_environments_have_the_pins_of_the_lock(file, extra, package):
@@ -102,17 +108,28 @@ def test_the_package_knows_nothing_of_snakemake():
 def test_a_worker_imports_no_heavy_packages(tmp_path):
     heavy = ["pydantic", "matplotlib", "scipy.optimize", "scipy.stats", "snakemake"]
     learner = {"algorithm": "uniform", "setting": "literal"}
-    experiment = {"name": "one", "environment": {"name": "menu"}, "episodes": [50], "seeds": 1, "learners": [learner]}
+    experiment = {
+        "name": "one",
+        "environment": {"name": "menu"},
+        "episodes": [50],
+        "seeds": 1,
+        "learners": [learner],
+    }
     planned = plan.make({"experiments": [experiment]})
     spec = json.dumps(specifications.simulation(planned, "one", "uniform.literal"))
     code = "import sys; from nscmdp.cli import main; main(sys.argv[1:]); print(*sys.modules)"
     job = ("job", "simulate", spec, "--seeds", "0", "--output", str(tmp_path / "seeds=0.parquet"))
-    done = subprocess.run([sys.executable, "-c", code, *job], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *job], capture_output=True, text=True, check=True
+    )
     assert (tmp_path / "seeds=0.parquet").exists()
     assert [name for name in heavy if name in done.stdout.split()] == []
 
 
 def test_the_command_line_is_there_both_ways():
-    for command in ([str(Path(sys.executable).with_name("nscmdp"))], [sys.executable, "-m", "nscmdp"]):
+    for command in (
+        [str(Path(sys.executable).with_name("nscmdp"))],
+        [sys.executable, "-m", "nscmdp"],
+    ):
         done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
         assert "nscmdp run triple_q" in done.stdout

@@ -23,7 +23,9 @@ def shorter(block):
             node.value = ast.Constant(FEWER)
     for i, node in enumerate(tree.body):
         if isinstance(node, ast.Expr):
-            call = ast.Call(ast.Attribute(ast.Name("shown", ast.Load()), "append", ast.Load()), [node.value], [])
+            call = ast.Call(
+                ast.Attribute(ast.Name("shown", ast.Load()), "append", ast.Load()), [node.value], []
+            )
             tree.body[i] = ast.Expr(call)
     return compile(ast.fix_missing_locations(tree), "README.md", "exec")
 
@@ -36,7 +38,9 @@ def test_there_is_python_in_it():
 def test_python_runs_and_shows_numbers(number):
     names = {"shown": []}
     exec(shorter(BLOCKS[number]), names)
-    shown = [value for one in names["shown"] for value in (one if isinstance(one, tuple) else (one,))]
+    shown = [
+        value for one in names["shown"] for value in (one if isinstance(one, tuple) else (one,))
+    ]
     assert shown
     for value in shown:
         assert isinstance(value, float | np.floating), value

@@ -21,7 +21,9 @@ def test_the_committed_effects_are_of_the_shipped_experiments():
     rows = effects[["switch", "from", "to"]].drop_duplicates().itertuples(index=False, name=None)
     assert sorted(rows) == sorted(set(compared(measuring())))
     assert set(effects["measure"]) == {"reward", "utility", "gap"}
-    assert not effects.duplicated(["switch", "from", "to", "learner", "environment", "measure"]).any()
+    assert not effects.duplicated(
+        ["switch", "from", "to", "learner", "environment", "measure"]
+    ).any()
 
 
 def test_the_committed_page_is_made_from_the_ledger_and_the_committed_effects():

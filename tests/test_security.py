@@ -59,14 +59,18 @@ def test_sources_unpickle_evaluate_and_spawn_nothing(file):
         "yaml.unsafe_load",
     }
     assert not any(name.startswith("subprocess.") for name in called)
-    assert not any(keyword.arg == "allow_pickle" for call in calls(tree) for keyword in call.keywords)
+    assert not any(
+        keyword.arg == "allow_pickle" for call in calls(tree) for keyword in call.keywords
+    )
     assert "read_pickle" not in file.read_text()
 
 
 @pytest.mark.parametrize("file", RULES, ids=lambda file: file.stem)
 def test_rules_evaluate_nothing_and_quote_all_that_reaches_a_shell(file):
     text = file.read_text()
-    assert not re.search(r"\b(pickle|marshal|eval\(|exec\(|os\.system|subprocess|yaml\.load\b)", text)
+    assert not re.search(
+        r"\b(pickle|marshal|eval\(|exec\(|os\.system|subprocess|yaml\.load\b)", text
+    )
     commands = re.findall(r'\bshell(?::|\()\s*((?:"[^"]*"\s*)+)', text)
     assert len(commands) == len(re.findall(r"\bshell\b[:(]", text))
     for command in commands:
@@ -76,7 +80,11 @@ def test_rules_evaluate_nothing_and_quote_all_that_reaches_a_shell(file):
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("place", ["experiment", "label"])
 def test_hostile_names_are_refused_by_key_and_value(place, name):
-    learner = {"algorithm": "uniform", "setting": "literal", **({"label": name} if place == "label" else {})}
+    learner = {
+        "algorithm": "uniform",
+        "setting": "literal",
+        **({"label": name} if place == "label" else {}),
+    }
     experiment = {
         "name": name if place == "experiment" else "small",
         "environment": {"name": "menu"},
@@ -84,7 +92,10 @@ def test_hostile_names_are_refused_by_key_and_value(place, name):
         "seeds": 1,
         "learners": [learner],
     }
-    key = {"experiment": r"experiments\[0\]\.name", "label": r"experiments\[0\]\.learners\[0\]\.label"}[place]
+    key = {
+        "experiment": r"experiments\[0\]\.name",
+        "label": r"experiments\[0\]\.learners\[0\]\.label",
+    }[place]
     with pytest.raises(config.Unacceptable, match=f"config: {key} = "):
         plan.make({"experiments": [experiment]})
 

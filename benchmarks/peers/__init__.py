@@ -44,7 +44,15 @@ class Peer:
 
     def __init__(self, program: str, *packages: str) -> None:
         wanted = [option for package in packages for option in ("--with", package)]
-        command = [find_uv_bin(), "run", "--quiet", "--no-project", "--python", sys.executable, *wanted]
+        command = [
+            find_uv_bin(),
+            "run",
+            "--quiet",
+            "--no-project",
+            "--python",
+            sys.executable,
+            *wanted,
+        ]
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
             [*command, "python", str(HERE / program)],
@@ -77,7 +85,9 @@ class Peer:
     def __enter__(self) -> "Peer":
         return self
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.process.communicate()
         self.errors.close()
 
@@ -131,7 +141,10 @@ def beside_gymnasium(world: World, episodes: int, repeats: int) -> Comparison:
         earned["theirs"] = in_gymnasium(agent, DriftingEnv(env), episodes)
 
     ours()  # loads the kernels
-    taken = [np.divide(in_turns([ours], [theirs]), (env.episodes * env.H, episodes * env.H)) for _ in range(repeats)]
+    taken = [
+        np.divide(in_turns([ours], [theirs]), (env.episodes * env.H, episodes * env.H))
+        for _ in range(repeats)
+    ]
     if not np.isclose(earned["ours"], earned["theirs"], rtol=SAME):
         raise AssertionError(f"Gymnasium, {world.name}: {earned}")
     return compared(f"{ONE} {world.name}", "Gymnasium loop", taken)
@@ -161,13 +174,23 @@ def beside_rlberry(peer: Peer, world: World, repeats: int) -> Comparison:
     env = world.env(episodes)
     cmdp = env.at(1)
     transitions = np.zeros((env.S, env.A, env.S))
-    np.add.at(transitions, (*np.ogrid[: env.S, : env.A, :1][:2], cmdp.successors[0]), cmdp.probability[0])
+    np.add.at(
+        transitions, (*np.ogrid[: env.S, : env.A, :1][:2], cmdp.successors[0]), cmdp.probability[0]
+    )
     np.savez(file := Path(tempfile.mkstemp(suffix=".npz")[1]), P=transitions, R=cmdp.r[0])
-    work = {"file": str(file), "step": STEP, "explore": EXPLORE, "steps": 200 * env.H, "horizon": env.H}
+    work = {
+        "file": str(file),
+        "step": STEP,
+        "explore": EXPLORE,
+        "steps": 200 * env.H,
+        "horizon": env.H,
+    }
 
     def ours() -> float:
         learner = QLearner(np.zeros((env.H + 1, env.S, env.A)))
-        return seconds(partial(simulate.run, env, learner, evaluate_every=None, solve=False)) / (episodes * env.H)
+        return seconds(partial(simulate.run, env, learner, evaluate_every=None, solve=False)) / (
+            episodes * env.H
+        )
 
     ours()
     taken = [(ours(), peer(**work)["seconds"] / work["steps"]) for _ in range(repeats)]
@@ -188,7 +211,9 @@ def beside_cbc(peer: Peer, world: World, repeats: int) -> Comparison:
         ours = seconds(partial(optimum.constrained, cmdp))
         solved = peer(file=str(file))
         if not np.isclose(best.value, -solved["value"], rtol=1e-6):
-            raise AssertionError(f"optimum {world.name}: ours is {best.value!r}, that of CBC is {-solved['value']!r}")
+            raise AssertionError(
+                f"optimum {world.name}: ours is {best.value!r}, that of CBC is {-solved['value']!r}"
+            )
         taken.append((ours, solved["seconds"]))
     file.unlink()
     return compared(f"optimum {world.name}", "CBC", taken)

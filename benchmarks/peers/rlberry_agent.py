@@ -14,7 +14,13 @@ for line in sys.stdin:
     work = json.loads(line)
     arrays = np.load(work["file"])
     env = TimeLimit(FiniteMDP(arrays["R"], arrays["P"]), work["horizon"])
-    agent = QLAgent(env, gamma=1.0, alpha=work["step"], exploration_type="epsilon", exploration_rate=work["explore"])
+    agent = QLAgent(
+        env,
+        gamma=1.0,
+        alpha=work["step"],
+        exploration_type="epsilon",
+        exploration_rate=work["explore"],
+    )
     begin = process_time()
     agent.fit(work["steps"])
     print(json.dumps({"seconds": process_time() - begin}), flush=True)

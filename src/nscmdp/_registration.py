@@ -20,7 +20,9 @@ def register() -> None:
     for name in environments.NAMES:
         registered = f"{name.title().replace('_', '')}-v0"
         if registered not in registration.registry:
-            registration.register(registered, "nscmdp.gymnasium_envs:DriftingEnv", kwargs={"environment": name})
+            registration.register(
+                registered, "nscmdp.gymnasium_envs:DriftingEnv", kwargs={"environment": name}
+            )
 
 
 def register_with_gymnasium() -> None:

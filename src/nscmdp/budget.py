@@ -69,7 +69,9 @@ def linear_variation(env: DriftingCMDP) -> Variation:
 
 
 def _walked(
-    env: DriftingCMDP, episodes: ArrayLike, measure: Callable[[DriftingCMDP, int, int], tuple[float, float, float]]
+    env: DriftingCMDP,
+    episodes: ArrayLike,
+    measure: Callable[[DriftingCMDP, int, int], tuple[float, float, float]],
 ) -> Array:
     k = np.asarray(episodes, dtype=float)
     if len(env.knots) == 1:
@@ -99,7 +101,9 @@ def _linear_leg_variation(env: DriftingCMDP, i: int, j: int) -> tuple[float, flo
     # P, r and g are phi times their parameters, so a difference of models is phi times the parameters' difference.
     kernel = densify(env.successors, env.probability[j] - env.probability[i])
     moves = (env.reward[j] - env.reward[i], env.utility[j] - env.utility[i], kernel)
-    reward, utility, transition = (np.linalg.norm(parameters(env, move), axis=(1, 2)).sum() for move in moves)
+    reward, utility, transition = (
+        np.linalg.norm(parameters(env, move), axis=(1, 2)).sum() for move in moves
+    )
     return steps * float(reward), steps * float(utility), steps * float(transition)
 
 

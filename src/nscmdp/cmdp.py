@@ -18,7 +18,9 @@ ROWS_SUM_TO_ONE = 1e-9
 class CMDP:
     """``CMDP(P=P, r=r, g=g, rho=rho, mu0=mu0)`` with P (H,S,A,S), r and g (H,S,A), mu0 (S,)."""
 
-    def __init__(self, P: ArrayLike, r: ArrayLike, g: ArrayLike, rho: float, mu0: ArrayLike) -> None:
+    def __init__(
+        self, P: ArrayLike, r: ArrayLike, g: ArrayLike, rho: float, mu0: ArrayLike
+    ) -> None:
         dense = np.asarray(P, dtype=float)
         if dense.ndim != 4 or dense.shape[1] != dense.shape[3]:
             raise ValueError(f"P has shape {dense.shape}, expected (H, S, A, S)")
@@ -78,7 +80,9 @@ class CMDP:
             if not np.isfinite(values).all():
                 raise ValueError(f"{name} holds values that are not finite")
         if (self.probability < 0).any():
-            raise ValueError(f"P has a negative probability in row (h, x, a) = {_first(self.probability < 0)}")
+            raise ValueError(
+                f"P has a negative probability in row (h, x, a) = {_first(self.probability < 0)}"
+            )
         sums = self.probability.sum(axis=3)
         off = np.abs(sums - 1)
         if off.max() > ROWS_SUM_TO_ONE:

@@ -50,7 +50,9 @@ class DriftingCMDP:
         if not len(knots) or not np.isfinite(knots).all():
             raise ValueError(f"knots = {list(knots)}: expected whole episodes")
         self.knots = np.asarray(knots, dtype=np.int64)
-        self.route = np.arange(len(self.knots)) if route is None else np.asarray(route, dtype=np.int64)
+        self.route = (
+            np.arange(len(self.knots)) if route is None else np.asarray(route, dtype=np.int64)
+        )
         self.episodes = int(self.knots[-1] if episodes is None else episodes)
         self.name, self.seed, self.about, self.picture = name, int(seed), about, picture
         self._check(knots)
@@ -68,11 +70,15 @@ class DriftingCMDP:
         if not np.array_equal(self.knots, np.asarray(knots, dtype=float)):
             raise ValueError(f"knots = {list(knots)}: expected whole episodes")
         if self.knots[0] < 1 or (np.diff(self.knots) <= 0).any():
-            raise ValueError(f"knots = {list(knots)}: expected episodes from 1 on, in increasing order")
+            raise ValueError(
+                f"knots = {list(knots)}: expected episodes from 1 on, in increasing order"
+            )
         if len(self.route) != len(self.knots):
             raise ValueError(f"{len(self.knots)} knots but {len(self.route)} anchors on the route")
         if self.route.min() < 0 or self.route.max() >= len(self.anchors):
-            raise ValueError(f"the route names anchor {self.route.max()}, there are {len(self.anchors)}")
+            raise ValueError(
+                f"the route names anchor {self.route.max()}, there are {len(self.anchors)}"
+            )
 
     def leg(self, k: int) -> Leg:
         """Where episode k (1-based) stands; before the first knot and after the last the model rests."""
@@ -80,9 +86,13 @@ class DriftingCMDP:
             raise ValueError(f"episode {k} is outside 1..{self.episodes}")
         if len(self.knots) == 1:
             return Leg(int(self.route[0]), int(self.route[0]), 0.0)
-        here = int(np.clip(np.searchsorted(self.knots, k, side="right") - 1, 0, len(self.knots) - 2))
+        here = int(
+            np.clip(np.searchsorted(self.knots, k, side="right") - 1, 0, len(self.knots) - 2)
+        )
         weight = (k - self.knots[here]) / (self.knots[here + 1] - self.knots[here])
-        return Leg(int(self.route[here]), int(self.route[here + 1]), float(np.clip(weight, 0.0, 1.0)))
+        return Leg(
+            int(self.route[here]), int(self.route[here + 1]), float(np.clip(weight, 0.0, 1.0))
+        )
 
     def at(self, k: int) -> CMDP:
         """The CMDP of episode k."""
@@ -93,7 +103,9 @@ class DriftingCMDP:
 
     def fingerprint(self) -> str:
         """A hash of everything that decides what happens on this path."""
-        content = hashlib.sha256(f"{self.name} {self.seed} {self.episodes} {self.H} {self.rho!r}".encode())
+        content = hashlib.sha256(
+            f"{self.name} {self.seed} {self.episodes} {self.H} {self.rho!r}".encode()
+        )
         parts = [self.knots, self.route, self.mu0, self.successors, self.probability]
         parts += [part for anchor in self.anchors for part in (anchor.reward_of, anchor.utility_of)]
         for part in parts:
@@ -123,7 +135,9 @@ def to_and_fro(positions: Sequence[float], legs: int, episodes: int) -> tuple[li
     knots = [1 + round(place / legs * (episodes - 1)) for place in places]
     if len(set(knots)) < len(knots):
         enough = 1 + int(np.ceil(legs / np.diff(positions).min()))
-        raise ValueError(f"episodes = {episodes} is too few to walk {legs} legs: {enough} are enough")
+        raise ValueError(
+            f"episodes = {episodes} is too few to walk {legs} legs: {enough} are enough"
+        )
     return knots, route
 
 
@@ -138,7 +152,9 @@ def switches(shares: Sequence[float], episodes: int) -> tuple[list[int], list[in
         )
     route = [stop // 2 % 2 for stop in range(len(knots))]
     rests_first, rests_last = knots[1] == 1, knots[-2] == episodes
-    return knots[rests_first : len(knots) - rests_last], route[rests_first : len(route) - rests_last]
+    return knots[rests_first : len(knots) - rests_last], route[
+        rests_first : len(route) - rests_last
+    ]
 
 
 def between(first: CMDP, last: CMDP, weight: float) -> CMDP:
@@ -146,12 +162,20 @@ def between(first: CMDP, last: CMDP, weight: float) -> CMDP:
     probability = _mix(weight, first.probability, last.probability)
 
     def paid(one: str) -> Array:
-        total = _mix(weight, first.probability * getattr(first, one), last.probability * getattr(last, one))
+        total = _mix(
+            weight, first.probability * getattr(first, one), last.probability * getattr(last, one)
+        )
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(probability > 0, total / probability, 0.0)
 
     return CMDP.sparse(
-        first.successors, probability, paid("reward_of"), paid("utility_of"), first.H, first.rho, first.mu0
+        first.successors,
+        probability,
+        paid("reward_of"),
+        paid("utility_of"),
+        first.H,
+        first.rho,
+        first.mu0,
     )
 
 
@@ -159,7 +183,9 @@ def _features(features: Array, model: CMDP) -> Array:
     """phi(x,a) (S, A, d): known to a learner, and P, r, g are linear in them."""
     phi = np.ascontiguousarray(features, dtype=float)
     if phi.ndim != 3 or phi.shape[:2] != (model.S, model.A) or not np.isfinite(phi).all():
-        raise ValueError(f"features have shape {phi.shape}, expected finite (S, A, d) = ({model.S}, {model.A}, d)")
+        raise ValueError(
+            f"features have shape {phi.shape}, expected finite (S, A, d) = ({model.S}, {model.A}, d)"
+        )
     return phi
 
 
@@ -203,6 +229,8 @@ def _rearranged(anchors: list[CMDP]) -> list[CMDP]:
         return np.take_along_axis(values, successors.astype(np.int64), axis=3)
 
     return [
-        CMDP.sparse(successors, columns(P), columns(r), columns(g), anchor.H, anchor.rho, anchor.mu0)
+        CMDP.sparse(
+            successors, columns(P), columns(r), columns(g), anchor.H, anchor.rho, anchor.mu0
+        )
         for P, r, g, anchor in zip(kernels, rewards, utilities, anchors, strict=True)
     ]

@@ -30,7 +30,14 @@ FULL = {errno.ENOSPC, errno.EDQUOT}
 HOST = platform.node().split(".")[0]
 TEMPORARY = re.compile(r"\.([^.]+)\.(\d{1,9})\..+")  # .HOST.PROCESS.NAME
 DAY = 24 * 3600
-TEXTS = ("experiment", "reading", "budget", "learner", "algorithm", "setting")  # a learner may be called "1", or "NA"
+TEXTS = (
+    "experiment",
+    "reading",
+    "budget",
+    "learner",
+    "algorithm",
+    "setting",
+)  # a learner may be called "1", or "NA"
 
 
 class Damaged(Exception):
@@ -95,7 +102,9 @@ def read(file: Path) -> tuple[pa.Table, dict[str, Any]]:
     except FileNotFoundError:
         raise Damaged(file, "it does not exist") from None
     except KeyError:
-        raise Damaged(file, "it carries no provenance, so it was not made by this package") from None
+        raise Damaged(
+            file, "it carries no provenance, so it was not made by this package"
+        ) from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Damaged(file, str(error).splitlines()[0].rstrip(".")) from None
     if checksum(table, facts) != expected:
@@ -109,7 +118,11 @@ def read_expected(file: Path, expected: dict[str, Any]) -> pa.Table:
     for fact, planned in expected.items():
         found = facts.get(fact, {})
         if found != planned:
-            parts = [key for key in planned if found.get(key) != planned[key]] if isinstance(planned, dict) else [found]
+            parts = (
+                [key for key in planned if found.get(key) != planned[key]]
+                if isinstance(planned, dict)
+                else [found]
+            )
             raise Foreign(file, f"it was made from another {fact} ({', '.join(parts)})")
     return table
 
@@ -151,7 +164,9 @@ def _hash_values(column: pa.Array, content: Any) -> None:
 
 def in_one_piece(file: Path, save: Callable[[Path], object]) -> None:
     """Let ``save`` write a temporary file in the same folder, sync it, and give it its name."""
-    temporary = file.with_name(f".{HOST}.{os.getpid()}.{file.name}")  # the suffix stays: some writers look at it
+    temporary = file.with_name(
+        f".{HOST}.{os.getpid()}.{file.name}"
+    )  # the suffix stays: some writers look at it
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         save(temporary)

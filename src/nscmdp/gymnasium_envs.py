@@ -42,19 +42,27 @@ class DriftingEnv(gymnasium.Env[Observation, np.int64]):
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
 
-    def __init__(self, environment: str | DriftingCMDP, episodes: int | None = None, **options: Any) -> None:
+    def __init__(
+        self, environment: str | DriftingCMDP, episodes: int | None = None, **options: Any
+    ) -> None:
         if isinstance(environment, str):
-            environment = environments.make(environment, EPISODES if episodes is None else episodes, **options)
+            environment = environments.make(
+                environment, EPISODES if episodes is None else episodes, **options
+            )
         elif episodes is not None or options:
             given = {"episodes": episodes, **options}
-            raise ValueError(f"{environment} has its episodes and options already, expected none and found {given}")
+            raise ValueError(
+                f"{environment} has its episodes and options already, expected none and found {given}"
+            )
         self.path = environment
         self.rho, self.limit = self.path.rho, self.path.H - self.path.rho
         self.observation_space = MultiDiscrete([self.path.H + 1, self.path.S])
         self.action_space = Discrete(self.path.A)
         self.render_mode = None
         self._sampler = sampler_of(self.path)
-        self._source: np.random.Generator | None = None  # of a run with a seed; one without has Gymnasium's generator
+        self._source: np.random.Generator | None = (
+            None  # of a run with a seed; one without has Gymnasium's generator
+        )
         self._k, self._h, self._x = 0, self.path.H, 0
 
     @property
@@ -80,9 +88,13 @@ class DriftingEnv(gymnasium.Env[Observation, np.int64]):
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         h, H = self._h, self.path.H
         if h == H:
-            raise gymnasium.error.ResetNeeded("the episode is over, or none has begun: call reset()")
+            raise gymnasium.error.ResetNeeded(
+                "the episode is over, or none has begun: call reset()"
+            )
         if action not in self.action_space:
-            raise gymnasium.error.InvalidAction(f"action = {action}: expected 0 to {self.path.A - 1}")
+            raise gymnasium.error.InvalidAction(
+                f"action = {action}: expected 0 to {self.path.A - 1}"
+            )
         layer = h if self.path.layers > 1 else 0
         u = self._draws[2 * h : 2 * h + 2]
         reward, utility, state = draw(self._sampler, *self._leg, layer, self._x, int(action), *u)
@@ -93,7 +105,9 @@ class DriftingEnv(gymnasium.Env[Observation, np.int64]):
     def _first_state(self, u: float) -> int:
         place = u * self.path.S
         x = int(place)
-        return x if place - x < self._sampler.start_threshold[x] else int(self._sampler.start_alias[x])
+        return (
+            x if place - x < self._sampler.start_threshold[x] else int(self._sampler.start_alias[x])
+        )
 
     def _observation(self) -> Observation:
         return np.array([self._h, self._x])

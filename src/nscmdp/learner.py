@@ -54,7 +54,9 @@ def scalars(**values: float) -> Any:
     """Numbers that a learner changes: ``learner.now[0].Z += 1`` for ``now = scalars(Z=0.0)``."""
     for name in values:
         if hasattr(np.record, name):  # in plain Python now.size would be numpy's, not the learner's
-            raise ValueError(f"scalar {name!r}: numpy's records have an attribute of this name, expected another")
+            raise ValueError(
+                f"scalar {name!r}: numpy's records have an attribute of this name, expected another"
+            )
     kinds = [(name, np.asarray(value).dtype) for name, value in values.items()]
     return np.array([tuple(values.values())], dtype=np.dtype((np.record, kinds)))
 
@@ -125,12 +127,23 @@ def distribution(learner, h, x, probabilities):
 
 Implementation = Callable[..., Any]
 ALL = (
-    *(begin_episode, policy, certain_action, act, act_and_estimate, learn, learn_from_estimate, end_of_episode),
+    *(
+        begin_episode,
+        policy,
+        certain_action,
+        act,
+        act_and_estimate,
+        learn,
+        learn_from_estimate,
+        end_of_episode,
+    ),
     *(dual, restart, first_action, next_action, last_lesson, distribution),
 )
 _CLASSES: dict[str, type] = {}
 _WRITTEN: dict[Callable, dict[type, Implementation]] = {which: {} for which in ALL}
-_DEFAULTS: dict[Callable, list[tuple[Callable | None, Implementation]]] = {which: [] for which in ALL}
+_DEFAULTS: dict[Callable, list[tuple[Callable | None, Implementation]]] = {
+    which: [] for which in ALL
+}
 
 
 def operation(which: Callable, learner_class: type) -> Callable[[Implementation], Implementation]:
@@ -146,7 +159,9 @@ def operation(which: Callable, learner_class: type) -> Callable[[Implementation]
     return register
 
 
-def default(which: Callable, needs: Callable | None = None) -> Callable[[Implementation], Implementation]:
+def default(
+    which: Callable, needs: Callable | None = None
+) -> Callable[[Implementation], Implementation]:
     """The decorated function is ``which`` for classes without one of their own that have the one it ``needs``."""
 
     def register(function: Implementation) -> Implementation:
@@ -160,7 +175,11 @@ def find(which: Callable, learner_class: type | None) -> Implementation | None:
     """The code of an operation for a class; None for what is no learner."""
     if learner_class is None or not any(learner_class in written for written in _WRITTEN.values()):
         return None
-    defaults = (function for needs, function in _DEFAULTS[which] if needs is None or learner_class in _WRITTEN[needs])
+    defaults = (
+        function
+        for needs, function in _DEFAULTS[which]
+        if needs is None or learner_class in _WRITTEN[needs]
+    )
     return _WRITTEN[which].get(learner_class) or next(defaults, None)
 
 

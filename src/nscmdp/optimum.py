@@ -80,7 +80,9 @@ def solve(model, rho, mixture, warm):
     """
     inductions = 0
     if warm:
-        v0, w0, v1, w1 = follow(model, mixture.falling, mixture.rising, mixture.values, mixture.others)
+        v0, w0, v1, w1 = follow(
+            model, mixture.falling, mixture.rising, mixture.values, mixture.others
+        )
         inductions += 1
         warm = w0 < rho <= w1 and v0 > v1
     if not warm:
@@ -107,7 +109,9 @@ def solve(model, rho, mixture, warm):
         else:
             v1, w1 = v, w
             mixture.rising[:] = mixture.trial
-        if v0 <= v1:  # possible only after a warm start: the falling policy was not the best for the reward
+        if (
+            v0 <= v1
+        ):  # possible only after a warm start: the falling policy was not the best for the reward
             v0, w0 = greedy(model, 1.0, 0.0, mixture.falling, mixture.values)
             inductions += 1
             if w0 >= rho:
@@ -270,7 +274,9 @@ def require_feasible(cmdp: CMDP) -> None:
 
 
 def _infeasible(rho: float, best: float, where: str = "") -> Infeasible:
-    return Infeasible(f"no policy has a utility of {rho:.12g}{where}: the best attainable is {best:.12g}")
+    return Infeasible(
+        f"no policy has a utility of {rho:.12g}{where}: the best attainable is {best:.12g}"
+    )
 
 
 def occupancy(cmdp: CMDP, policy: Array) -> Array:
@@ -301,7 +307,9 @@ def linear_program(cmdp: CMDP, tightening: float = 0.0) -> Optimum:
     solution = linprog(**as_linear_program(cmdp, tightening), method="highs", options=precise)
     if solution.status != 0:
         best = best_utility(cmdp)  # HiGHS calls some infeasible programs numerically difficult
-        if solution.status == 2 or (solution.status == 4 and best < rho - FEASIBLE * (1.0 + abs(rho))):
+        if solution.status == 2 or (
+            solution.status == 4 and best < rho - FEASIBLE * (1.0 + abs(rho))
+        ):
             raise _infeasible(rho, best)
         raise RuntimeError(f"HiGHS stopped with: {solution.message}")
     q = np.maximum(solution.x, 0.0).reshape(H, S, A)

@@ -68,9 +68,13 @@ def calls_of_methods(learner: Any, actions: int) -> Calls:
     policy, act, estimate, lesson = methods
     learn = getattr(learner, "learn", nothing)
     if isinstance(learner, type) or not (policy or act or estimate):
-        raise TypeError(f"{learner!r} is no learner: expected an object with act(h, x, u) or policy(h, x)")
+        raise TypeError(
+            f"{learner!r} is no learner: expected an object with act(h, x, u) or policy(h, x)"
+        )
     if lesson and not estimate:
-        raise TypeError(f"{learner!r} has learn_from_estimate: expected act_and_estimate(h, x, u) as well")
+        raise TypeError(
+            f"{learner!r} has learn_from_estimate: expected act_and_estimate(h, x, u) as well"
+        )
 
     def draw(h, x, u):
         return drawn.py_func(-1, distribution(policy(h, x), h, x, actions), u)
@@ -122,5 +126,7 @@ def calls_of_operations(learner: Any, actions: int) -> Calls:
 
 def distribution(row: Any, h: int, x: int, actions: int) -> Any:
     if len(row) != actions or not (min(row) >= 0.0 and abs(sum(row) - 1.0) <= TOLERANCE):
-        raise ValueError(f"policy({h}, {x}) = {row}: expected {actions} probabilities, from 0 on, of sum 1")
+        raise ValueError(
+            f"policy({h}, {x}) = {row}: expected {actions} probabilities, from 0 on, of sum 1"
+        )
     return row

@@ -41,7 +41,10 @@ class Player:
         self.returns = np.zeros((0 if self.exact else env.episodes, 2))  # of every episode
 
     def __call__(self, world, learner, draws, record, room, first, episodes) -> None:
-        windows, asked = len(record.reward), dict(zip(record.asked.tolist(), record.values, strict=True))
+        windows, asked = (
+            len(record.reward),
+            dict(zip(record.asked.tolist(), record.values, strict=True)),
+        )
         with in_python() if has_operations(learner) else nullcontext():
             for i, k in enumerate(range(first, first + len(draws.learner))):
                 learner_draws = draws.learner[i].tolist()
@@ -58,10 +61,16 @@ class Player:
                 if not self.exact:
                     self.returns[k - 1] = earned
 
-    def episode(self, k: int, environment_draws: list[float], learner_draws: list[float]) -> tuple[float, float]:
+    def episode(
+        self, k: int, environment_draws: list[float], learner_draws: list[float]
+    ) -> tuple[float, float]:
         """The reward and utility of episode k."""
         (start, end, weight), rows, H, A = self.env.leg(k), self.rows, self.env.H, self.env.A
-        columns, layers, next_action = self.sampler.outcomes.shape[-1], self.env.layers, self.calls.next_action
+        columns, layers, next_action = (
+            self.sampler.outcomes.shape[-1],
+            self.env.layers,
+            self.calls.next_action,
+        )
         x, reward, utility = self.first_state(environment_draws[0]), 0.0, 0.0
         a = self.calls.first_action(x, learner_draws[1])
         for h in range(H):
@@ -86,12 +95,16 @@ class Player:
     def first_state(self, u: float) -> int:
         place = u * self.env.S
         x = int(place)
-        return x if place - x < self.sampler.start_threshold[x] else int(self.sampler.start_alias[x])
+        return (
+            x if place - x < self.sampler.start_threshold[x] else int(self.sampler.start_alias[x])
+        )
 
     def action(self, a: Any, h: int, x: int) -> int:
         """An action that is an integer of another type, as numpy's are."""
         if isinstance(a, bool | np.bool_) or not hasattr(a, "__index__") or not 0 <= a < self.env.A:
-            raise ValueError(f"the action at h = {h}, x = {x} is {a!r}: expected an integer from 0 to {self.env.A - 1}")
+            raise ValueError(
+                f"the action at h = {h}, x = {x} is {a!r}: expected an integer from 0 to {self.env.A - 1}"
+            )
         return index(a)
 
     def evaluate(self, drift: DriftArrays, room: Any, k: int) -> tuple[float, float]:

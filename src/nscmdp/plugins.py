@@ -22,8 +22,12 @@ from types import ModuleType
 from nscmdp.kernels import sources
 
 KINDS = ("algorithms", "environments")
-PREFIX = "nscmdp_plugin_"  # of a file's module, so that my_learner.py hides no other module of that name
-_FILES: dict[str, tuple[Path, str]] = {}  # by name: the files that were loaded, and how they were named
+PREFIX = (
+    "nscmdp_plugin_"  # of a file's module, so that my_learner.py hides no other module of that name
+)
+_FILES: dict[
+    str, tuple[Path, str]
+] = {}  # by name: the files that were loaded, and how they were named
 _KINDS: dict[str, str] = {}  # by name: algorithm or environment
 
 
@@ -40,12 +44,16 @@ def load(files: Iterable[str | Path]) -> None:
         if not file.is_file():
             raise Unusable(f"plug-in {given}: there is no such file")
         if not name.isidentifier():
-            raise Unusable(f"plug-in {given}: expected a file whose name is one of Python's, such as my_learner.py")
+            raise Unusable(
+                f"plug-in {given}: expected a file whose name is one of Python's, such as my_learner.py"
+            )
         if name in _FILES or any(name in packaged(kind) for kind in KINDS):
             known = _FILES[name][1] if name in _FILES else "an installed package"
             raise Unusable(f"plug-in {given}: {name} is known already, from {known}")
         if any((sources.PACKAGE / kind / f"{name}.py").is_file() for kind in KINDS):
-            raise Unusable(f"plug-in {given}: {name} is one of the package's own names; rename the file")
+            raise Unusable(
+                f"plug-in {given}: {name} is one of the package's own names; rename the file"
+            )
         _KINDS[name] = _kind(_imported(file, name), name, given)
         _FILES[name] = file, str(given)
 
@@ -61,7 +69,9 @@ def _imported(file: Path, name: str) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[spec.name], sources.PLUGINS[spec.name]
-        raise Unusable(f"plug-in {file.name} cannot be imported: {type(error).__name__}: {error}") from error
+        raise Unusable(
+            f"plug-in {file.name} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     return module
 
 
@@ -69,12 +79,16 @@ def _kind(module: ModuleType, name: str, given: str | Path) -> str:
     for kind, function in (("algorithms", "learner"), ("environments", name)):
         if callable(getattr(module, function, None)):
             return kind
-    raise Unusable(f"plug-in {given}: expected a function learner (an algorithm) or {name} (an environment)")
+    raise Unusable(
+        f"plug-in {given}: expected a function learner (an algorithm) or {name} (an environment)"
+    )
 
 
 def names(kind: str) -> tuple[str, ...]:
     """All plug-ins of a kind, "algorithms" or "environments"."""
-    return tuple(sorted({*packaged(kind), *(name for name, known in _KINDS.items() if known == kind)}))
+    return tuple(
+        sorted({*packaged(kind), *(name for name, known in _KINDS.items() if known == kind)})
+    )
 
 
 def module(kind: str, name: str) -> ModuleType | None:
@@ -87,7 +101,9 @@ def module(kind: str, name: str) -> ModuleType | None:
     try:
         found = import_module(target)
     except Exception as error:
-        raise Unusable(f"plug-in {name} ({target}) cannot be imported: {type(error).__name__}: {error}") from error
+        raise Unusable(
+            f"plug-in {name} ({target}) cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     package = sys.modules[target.partition(".")[0]]
     if package.__file__ is not None:
         file = Path(package.__file__)

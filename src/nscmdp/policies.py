@@ -43,7 +43,9 @@ class Reader(Player):
         return np.nan, np.nan
 
 
-def played(env: DriftingCMDP, learner: Any, name: str, episodes: Sequence[int], seed: int) -> Array | None:
+def played(
+    env: DriftingCMDP, learner: Any, name: str, episodes: Sequence[int], seed: int
+) -> Array | None:
     """(n,H,S,A): the policies of increasing ``episodes``; None of a learner that has no ``policy``.
 
     ``learner`` is one before its first episode, its own draws are keyed by ``name``. Rows of states where a policy
@@ -59,7 +61,9 @@ def played(env: DriftingCMDP, learner: Any, name: str, episodes: Sequence[int], 
         for k, part in _cut(first, draws, episodes):
             asked = np.array([k] if k in episodes else [], dtype=np.int64)
             record = Record(reward, utility, dual, asked, np.empty((len(asked), 2)))
-            (reader if len(asked) else otherwise)(world, learner, part, record, room, k, env.episodes)
+            (reader if len(asked) else otherwise)(
+                world, learner, part, record, room, k, env.episodes
+            )
     return np.array(reader.found)
 
 

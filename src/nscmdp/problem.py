@@ -22,14 +22,23 @@ class Problem(NamedTuple):
     utility_budget: float
     transition_budget: float
     env: DriftingCMDP
-    linear_budget: float | None = None  # B by the linear definition, where the environment has features
+    linear_budget: float | None = (
+        None  # B by the linear definition, where the environment has features
+    )
     assumed_budget: float = 1.0  # the multiple of the true budget that the learner assumes ...
-    assumed_for: Literal["all", "frame"] = "all"  # ... in all its constants, or in the length of its frames alone
-    candidate_B: float | None = None  # one that a bandit tries, in place of what the environment declares
+    assumed_for: Literal["all", "frame"] = (
+        "all"  # ... in all its constants, or in the length of its frames alone
+    )
+    candidate_B: float | None = (
+        None  # one that a bandit tries, in place of what the environment declares
+    )
 
     @classmethod
     def of(
-        cls, env: DriftingCMDP, assumed_budget: float = 1.0, assumed_for: Literal["all", "frame"] = "all"
+        cls,
+        env: DriftingCMDP,
+        assumed_budget: float = 1.0,
+        assumed_for: Literal["all", "frame"] = "all",
     ) -> "Problem":
         if not 0 < assumed_budget < float("inf"):
             raise ValueError(f"assumed_budget = {assumed_budget}: expected a positive number")
@@ -37,7 +46,18 @@ class Problem(NamedTuple):
             raise ValueError(f"assumed_for = {assumed_for!r}: expected 'all' or 'frame'")
         measured = budget.variation(env)
         linear = None if env.features is None else budget.linear_variation(env).total
-        return cls(env.S, env.A, env.H, env.episodes, env.rho, *measured, env, linear, assumed_budget, assumed_for)
+        return cls(
+            env.S,
+            env.A,
+            env.H,
+            env.episodes,
+            env.rho,
+            *measured,
+            env,
+            linear,
+            assumed_budget,
+            assumed_for,
+        )
 
     @property
     def _B(self) -> float:
@@ -65,7 +85,9 @@ class Problem(NamedTuple):
     def slater_gap(self) -> float:
         """delta, for constants that divide by it."""
         if self.delta <= 0:
-            raise ValueError(f"the best utility exceeds rho by {self.delta:g}: a positive Slater gap is needed")
+            raise ValueError(
+                f"the best utility exceeds rho by {self.delta:g}: a positive Slater gap is needed"
+            )
         return self.delta
 
     def frame(self, length: float) -> int:

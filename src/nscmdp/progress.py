@@ -16,13 +16,18 @@ class Meter:
     """
 
     def __init__(
-        self, seconds: Mapping[Hashable, float], workers: int, clock: Callable[[], float] = time.monotonic
+        self,
+        seconds: Mapping[Hashable, float],
+        workers: int,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.waiting = dict(seconds)
         self.total = sum(seconds.values())
         self.workers, self.clock, self.began = workers, clock, clock()
         self.finished = 0.0
-        self.running: dict[Hashable, tuple[float, float, str]] = {}  # when it began, its seconds, what it is
+        self.running: dict[
+            Hashable, tuple[float, float, str]
+        ] = {}  # when it began, its seconds, what it is
 
     def start(self, part: Hashable, what: str) -> None:
         if part in self.waiting:
@@ -41,7 +46,9 @@ class Meter:
     def done(self) -> float:
         """Seconds of the estimate. A part that runs counts by the clock, never as a whole."""
         now, running = self.clock(), list(self.running.values())
-        return self.finished + sum(min(now - began, 0.95 * seconds) for began, seconds, _ in running)
+        return self.finished + sum(
+            min(now - began, 0.95 * seconds) for began, seconds, _ in running
+        )
 
     def left(self) -> float:
         """Seconds, at the pace so far."""

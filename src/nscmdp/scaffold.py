@@ -14,7 +14,9 @@ def write(kind: str, name: str, folder: Path) -> list[Path]:
     if not name.isidentifier() or name != name.lower():
         raise ValueError(f"{name!r}: expected a name in small letters, such as my_learner")
     if (sources.PACKAGE / KINDS[kind] / f"{name}.py").is_file():
-        raise ValueError(f"{name!r} is one of the package's own {KINDS[kind]}: expected another name")
+        raise ValueError(
+            f"{name!r} is one of the package's own {KINDS[kind]}: expected another name"
+        )
     words = {
         "name": name,
         "kind": KINDS[kind],

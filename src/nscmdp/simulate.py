@@ -93,7 +93,9 @@ def ask_along(actions, fours, columns, model, learner, probabilities, values):
             if certain >= 0:
                 now[x, 0], now[x, 1] = look_ahead(rows, columns, row + certain, later)
             else:
-                now[x, 0], now[x, 1] = average_of(actions, fours, columns, rows, row, probabilities, later)
+                now[x, 0], now[x, 1] = average_of(
+                    actions, fours, columns, rows, row, probabilities, later
+                )
     return start_values(model, values[0])
 
 
@@ -195,7 +197,9 @@ class Run:
     value: Array  # V_k
     utility_value: Array  # W_k
     optimum: Array | None  # (n,3): V*_k, its utility, lambda*_k
-    exact: bool = True  # else V_k and W_k are estimates: means of what the episodes of a stratum earned
+    exact: bool = (
+        True  # else V_k and W_k are estimates: means of what the episodes of a stratum earned
+    )
 
     @cached_property
     def measures(self) -> dict[str, Array]:
@@ -254,21 +258,40 @@ def run(
     """
     if isinstance(algorithm, str):
         problem = Problem.of(env, assumed_budget, assumed_for)
-        learner, name = algorithms.make(algorithm, problem, setting, factors, variants, constants), algorithm
-    elif (setting, factors, variants, constants, assumed_budget) == ("literal", None, None, None, 1.0):
+        learner, name = (
+            algorithms.make(algorithm, problem, setting, factors, variants, constants),
+            algorithm,
+        )
+    elif (setting, factors, variants, constants, assumed_budget) == (
+        "literal",
+        None,
+        None,
+        None,
+        1.0,
+    ):
         learner, name = algorithm, getattr(algorithm, "name", type(algorithm).__name__)
     else:
-        raise ValueError(f"settings, factors, variants and budgets are for algorithms by name, not for {algorithm!r}")
+        raise ValueError(
+            f"settings, factors, variants and budgets are for algorithms by name, not for {algorithm!r}"
+        )
     every = env.episodes + 1 if evaluate_every is None else evaluate_every
     if every < 1:
         raise ValueError(f"evaluate_every = {evaluate_every}: expected at least 1")
-    asked = checkpoints(env.episodes, every, seed) if evaluate_every is not None else np.empty(0, np.int64)
+    asked = (
+        checkpoints(env.episodes, every, seed)
+        if evaluate_every is not None
+        else np.empty(0, np.int64)
+    )
     weight = stratum_lengths(env.episodes, every)[: len(asked)]
     windows = min(windows or WINDOWS, env.episodes)
     reward, utility, duals = np.zeros((3, windows))
     values = np.empty((len(asked), 2))
     world, room = World(drift_of(env), sampler_of(env)), Room.of(env)
-    in_python = None if compiled and find(distribution, type(learner)) else python_player(env, world, learner)
+    in_python = (
+        None
+        if compiled and find(distribution, type(learner))
+        else python_player(env, world, learner)
+    )
     for first, draws in all_draws(env, name, seed):
         n = len(draws.learner)
         begin, end = np.searchsorted(asked, (first, first + n))
@@ -282,7 +305,19 @@ def run(
     best = optimum.along(env, asked) if solve and len(asked) else None
     length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
     means = reward / length, utility / length
-    return Run(learner, env.rho, length, *means, duals, asked, weight, values[:, 0], values[:, 1], best, exact)
+    return Run(
+        learner,
+        env.rho,
+        length,
+        *means,
+        duals,
+        asked,
+        weight,
+        values[:, 0],
+        values[:, 1],
+        best,
+        exact,
+    )
 
 
 def python_player(env: DriftingCMDP, world: World, learner: Any) -> Any:
@@ -297,4 +332,7 @@ def all_draws(env: DriftingCMDP, name: str, seed: int) -> Iterator[tuple[int, Dr
     room = np.empty((chunk, 1 + 2 * env.H)), np.empty((chunk, 1 + env.H))
     for first in range(1, env.episodes + 1, chunk):
         n = min(chunk, env.episodes + 1 - first)
-        yield first, Draws(*(source.random(out=out[:n]) for source, out in zip(streams, room, strict=True)))
+        yield (
+            first,
+            Draws(*(source.random(out=out[:n]) for source, out in zip(streams, room, strict=True))),
+        )

@@ -16,7 +16,9 @@ def mean_interval(values: Array, level: float = 0.95) -> tuple[Array, Array, Arr
     if len(values) < 2:
         return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # seeds that agree have a point for an interval
+        warnings.simplefilter(
+            "ignore", stats.DegenerateDataWarning
+        )  # seeds that agree have a point for an interval
         interval = stats.bootstrap(
             (values,),
             np.mean,

@@ -19,7 +19,13 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from nscmdp import progress
 
-ROUTINE = (LogEvent.JOB_INFO, LogEvent.JOB_STARTED, LogEvent.JOB_FINISHED, LogEvent.PROGRESS, LogEvent.SHELLCMD)
+ROUTINE = (
+    LogEvent.JOB_INFO,
+    LogEvent.JOB_STARTED,
+    LogEvent.JOB_FINISHED,
+    LogEvent.PROGRESS,
+    LogEvent.SHELLCMD,
+)
 ROUND = "Select jobs to execute..."
 INTERRUPTED = "Terminating processes on user request"
 STOPPED = "Stopped. All that is finished is kept: the same command goes on from there."
@@ -69,7 +75,9 @@ class LogHandler(LogHandlerBase):
         """Follow what runs, as far as records say it."""
         known = record.__dict__
         if event == LogEvent.RUN_INFO:
-            self.jobs = {rule: number for rule, number in known.get("stats", {}).items() if rule != "total"}
+            self.jobs = {
+                rule: number for rule, number in known.get("stats", {}).items() if rule != "total"
+            }
         if self.meter is None:
             return
         if event == LogEvent.JOB_INFO and "rule_name" in known:
@@ -87,7 +95,9 @@ class LogHandler(LogHandlerBase):
         if self.meter is None and not self.common_settings.verbose:
             usual = 1.0  # second, where nothing is expected
             parts = [(rule, number) for rule, jobs in self.jobs.items() for number in range(jobs)]
-            self.meter = progress.Meter({part: expected.get(part[0], usual) for part in parts}, workers)
+            self.meter = progress.Meter(
+                {part: expected.get(part[0], usual) for part in parts}, workers
+            )
             threading.Thread(target=self._show, daemon=True).start()
 
     def _show(self) -> None:

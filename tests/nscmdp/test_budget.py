@@ -36,14 +36,19 @@ def test_a_local_budget_is_the_sum_over_the_steps_inside(seed, one, other):
     env = random_path(np.random.default_rng(seed), [3, 9, 10, 22], episodes=25)
     first, last = sorted((one, other))
     np.testing.assert_allclose(
-        budget.local_variation(env, first, last), variation_by_definition(env, first, last), atol=1e-12
+        budget.local_variation(env, first, last),
+        variation_by_definition(env, first, last),
+        atol=1e-12,
     )
 
 
 @pytest.mark.parametrize("frame", [1, 4, 6, 10, 25, 40])
 def test_frame_budgets_are_the_sums_inside_each_frame(frame):
     env = random_path(np.random.default_rng(2), [1, 9, 10, 25])
-    expected = [variation_by_definition(env, first, min(first + frame - 1, 25)) for first in range(1, 26, frame)]
+    expected = [
+        variation_by_definition(env, first, min(first + frame - 1, 25))
+        for first in range(1, 26, frame)
+    ]
     np.testing.assert_allclose(budget.frame_variations(env, frame), expected, atol=1e-12)
 
 
@@ -64,7 +69,9 @@ def test_frame_budgets_are_the_sums_inside_each_frame(frame):
     ids=lambda drifts: ",".join(f"{k}={v}" for k, v in drifts.items()) or "paper",
 )
 def test_the_grid_worlds_budget_is_the_sum_over_its_episodes(location, legs, drifts):
-    env = environments.make("grid_world", episodes=45, location=location, legs=legs, **drifts, **GRID)
+    env = environments.make(
+        "grid_world", episodes=45, location=location, legs=legs, **drifts, **GRID
+    )
     np.testing.assert_allclose(budget.variation(env), variation_by_definition(env), atol=1e-12)
 
 
@@ -72,7 +79,9 @@ def test_the_grid_worlds_budget_is_the_sum_over_its_episodes(location, legs, dri
 @pytest.mark.parametrize("location", ["reached", "current"])
 def test_at_fixed_legs_the_budget_does_not_depend_on_the_episodes(location, legs):
     budgets = [
-        budget.variation(environments.make("grid_world", episodes=K, location=location, legs=legs, **GRID))
+        budget.variation(
+            environments.make("grid_world", episodes=K, location=location, legs=legs, **GRID)
+        )
         for K in (10, 33, 1_000, 80_000)
     ]
     for measured in budgets[1:]:
@@ -82,7 +91,9 @@ def test_at_fixed_legs_the_budget_does_not_depend_on_the_episodes(location, legs
 @pytest.mark.parametrize("location", ["reached", "current"])
 def test_the_budget_grows_in_proportion_to_the_legs(location):
     one, four = (
-        budget.variation(environments.make("grid_world", episodes=100, location=location, legs=legs, **GRID))
+        budget.variation(
+            environments.make("grid_world", episodes=100, location=location, legs=legs, **GRID)
+        )
         for legs in (1, 4)
     )
     np.testing.assert_allclose(four, 4 * np.array(one), rtol=1e-12)

@@ -96,7 +96,9 @@ def test_a_threshold_that_is_not_finite_is_refused(arrays):
 
 @pytest.mark.parametrize("key", ["r", "g"])
 def test_a_table_of_another_shape_is_refused_with_both_shapes(arrays, key):
-    with pytest.raises(ValueError, match=rf"{key} has shape \(2, 2, 3\), expected \(H, S, A\) = \(2, 3, 2\)"):
+    with pytest.raises(
+        ValueError, match=rf"{key} has shape \(2, 2, 3\), expected \(H, S, A\) = \(2, 3, 2\)"
+    ):
         CMDP(**{**arrays, key: arrays[key].transpose(0, 2, 1)})
 
 

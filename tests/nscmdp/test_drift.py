@@ -14,7 +14,9 @@ increasing = st.sets(st.integers(1, 30), min_size=1, max_size=5).map(sorted)
 def models(rng, number, **shape):
     """Models of one problem whose kernels reach different states."""
     mu0 = rng.dirichlet(np.ones(4))
-    return [CMDP(*random_arrays(rng, 2, 4, 2, sparsity=0.6, **shape), 0.3, mu0) for _ in range(number)]
+    return [
+        CMDP(*random_arrays(rng, 2, 4, 2, sparsity=0.6, **shape), 0.3, mu0) for _ in range(number)
+    ]
 
 
 def by_hand(anchors, knots, k):
@@ -40,7 +42,10 @@ def test_every_episode_is_the_convex_combination_of_the_anchors_beside_it(seed, 
 
 def test_anchors_with_other_supports_are_unchanged_by_their_alignment():
     anchors = models(np.random.default_rng(3), 3)
-    assert len({anchor.columns for anchor in anchors} | {tuple(a.successors.ravel()) for a in anchors}) > 1
+    assert (
+        len({anchor.columns for anchor in anchors} | {tuple(a.successors.ravel()) for a in anchors})
+        > 1
+    )
     env = environments.path(anchors, [1, 5, 9])
     for k, anchor in zip((1, 5, 9), anchors, strict=True):
         np.testing.assert_allclose(env.at(k).P, anchor.P, atol=1e-15)

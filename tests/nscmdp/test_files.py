@@ -33,7 +33,9 @@ def test_equal_results_are_equal_bytes(file, tmp_path):
 
 def test_a_truncated_file_is_refused_by_name(file):
     file.write_bytes(file.read_bytes()[:-20])
-    with pytest.raises(files.Damaged, match=r"seeds=0-1\.parquet is damaged.*rm .*seeds=0-1\.parquet; then run"):
+    with pytest.raises(
+        files.Damaged, match=r"seeds=0-1\.parquet is damaged.*rm .*seeds=0-1\.parquet; then run"
+    ):
         files.read(file)
 
 
@@ -106,5 +108,7 @@ def test_a_temporary_file_is_abandoned_when_its_process_is_gone(tmp_path):
 
 def test_facts_that_differ_are_named(file):
     assert files.read_expected(file, {"specification": {"K": 10}}).num_rows == 2
-    with pytest.raises(files.Foreign, match=r"does not belong here: .*another specification \(K, legs\).*rm "):
+    with pytest.raises(
+        files.Foreign, match=r"does not belong here: .*another specification \(K, legs\).*rm "
+    ):
         files.read_expected(file, {"specification": {"K": 11, "legs": 1}})

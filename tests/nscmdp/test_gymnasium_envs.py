@@ -15,7 +15,10 @@ from helpers import World, evaluate, random_path
 from nscmdp import environments, optimum
 from nscmdp.gymnasium_envs import DriftingEnv, RunIsOver
 
-IDS = {name: f"nscmdp:{''.join(word.capitalize() for word in name.split('_'))}-v0" for name in environments.NAMES}
+IDS = {
+    name: f"nscmdp:{''.join(word.capitalize() for word in name.split('_'))}-v0"
+    for name in environments.NAMES
+}
 
 
 def episode(env, policy, seed=None):
@@ -60,14 +63,20 @@ FIRST = {
 @pytest.mark.parametrize("first", FIRST)
 def test_ids_are_found_whatever_was_imported_first(first):
     code = f"{FIRST[first]}; print(gymnasium.make('nscmdp:Menu-v0', episodes=3).reset(seed=0)[1])"
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout) == (0, "{'k': 1}\n"), done.stderr
 
 
 @pytest.mark.parametrize("name", ["menu", "random_tabular", "toy_text"])
 def test_an_agent_meets_the_draws_that_a_learner_of_the_package_meets(name):
     path = environments.make(name, 30)
-    env, world, policy = gymnasium.make(IDS[name], episodes=30), World(path, seed=7), scattered(path.A)
+    env, world, policy = (
+        gymnasium.make(IDS[name], episodes=30),
+        World(path, seed=7),
+        scattered(path.A),
+    )
     for k in range(1, 31):
         x = world.begin_episode()
         expected = [(0, x, k)]
@@ -87,7 +96,10 @@ def test_draws_of_later_episodes_do_not_depend_on_what_happened_before():
 
 def test_a_seed_gives_the_same_bits_and_another_others():
     env = gymnasium.make(IDS["random_tabular"], episodes=20)
-    runs = [[episode(env, scattered(3), seed if k == 0 else None) for k in range(20)] for seed in (3, 4, 3)]
+    runs = [
+        [episode(env, scattered(3), seed if k == 0 else None) for k in range(20)]
+        for seed in (3, 4, 3)
+    ]
     assert runs[0] == runs[2]
     assert runs[0] != runs[1]
 
@@ -120,7 +132,9 @@ def test_outcomes_have_the_law_of_the_model_of_their_episode(k, paid_with):
     starts = np.bincount([x for h, x in seen for _ in seen[h, x] if h == 0], minlength=path.S)
     likely = path.mu0 > 0
     assert starts[~likely].sum() == 0
-    assert likely.sum() == 1 or stats.chisquare(starts[likely], 6000 * path.mu0[likely]).pvalue > 1e-4
+    assert (
+        likely.sum() == 1 or stats.chisquare(starts[likely], 6000 * path.mu0[likely]).pvalue > 1e-4
+    )
     for (h, x), outcomes in seen.items():
         states, rewards, utilities = (np.array(part) for part in zip(*outcomes, strict=True))
         row = model.P[h, x, action]
@@ -128,14 +142,19 @@ def test_outcomes_have_the_law_of_the_model_of_their_episode(k, paid_with):
         assert counts[row == 0].sum() == 0
         if (row > 0).sum() > 1 and len(outcomes) > 200:
             assert stats.chisquare(counts[row > 0], len(outcomes) * row[row > 0]).pvalue > 1e-4
-            for paid, mean in ((rewards, model.r[h, x, action]), (utilities, model.g[h, x, action])):
+            for paid, mean in (
+                (rewards, model.r[h, x, action]),
+                (utilities, model.g[h, x, action]),
+            ):
                 assert abs(paid.mean() - mean) <= 4.5 * stats.sem(paid) + 1e-12
 
 
 def test_the_clock_goes_on_with_every_reset_and_back_only_with_a_seed():
     env = gymnasium.make(IDS["menu"], episodes=4)
     assert [env.reset(seed=0)[1]["k"], *(env.reset()[1]["k"] for _ in range(3))] == [1, 2, 3, 4]
-    with pytest.raises(RunIsOver, match=r"all 4 episodes are played: reset\(seed=...\) begins a new run"):
+    with pytest.raises(
+        RunIsOver, match=r"all 4 episodes are played: reset\(seed=...\) begins a new run"
+    ):
         env.reset()
     with pytest.raises(RunIsOver):  # and it stays over
         env.reset()

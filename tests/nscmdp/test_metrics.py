@@ -9,7 +9,9 @@ from helpers import evaluate, random_cmdp, random_policy
 from nscmdp import metrics, optimum
 
 numbers = st.floats(-50, 50)
-episodes = st.lists(st.tuples(numbers, numbers, numbers, numbers, st.floats(0, 50)), min_size=1, max_size=30)
+episodes = st.lists(
+    st.tuples(numbers, numbers, numbers, numbers, st.floats(0, 50)), min_size=1, max_size=30
+)
 windows = st.lists(st.integers(1, 9), min_size=1, max_size=12)
 
 
@@ -29,7 +31,9 @@ def test_each_measure_is_its_formula_in_every_episode(rows, rho):
             "positive_violation": max(rho - W, 0.0),
             "gap": V_best - V + multiplier * (rho - W),
         }
-        assert {name: column[k] for name, column in found.items()} == pytest.approx(expected, abs=1e-9)
+        assert {name: column[k] for name, column in found.items()} == pytest.approx(
+            expected, abs=1e-9
+        )
 
 
 @given(st.integers(0, 10_000), st.floats(-0.5, 1.0))

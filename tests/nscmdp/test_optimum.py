@@ -57,7 +57,10 @@ def assert_is_the_optimum(found, cmdp):
     assert found.multiplier >= 0
     np.testing.assert_allclose(found.policy.sum(axis=2), 1.0, atol=1e-12)
     assert (found.policy >= 0).all()
-    dual = np.dot((1.0, found.multiplier), best(cmdp, 1.0, found.multiplier)) - found.multiplier * cmdp.rho
+    dual = (
+        np.dot((1.0, found.multiplier), best(cmdp, 1.0, found.multiplier))
+        - found.multiplier * cmdp.rho
+    )
     assert dual == pytest.approx(found.value, abs=tolerance)
 
 
@@ -66,7 +69,9 @@ def test_the_dual_solver_agrees_with_the_linear_program(name):
     for number, cmdp in enumerate(family(name)):
         found, wanted = optimum.constrained(cmdp), optimum.linear_program(cmdp)
         tolerance = 1e-9 * (1 + found.multiplier)
-        assert found.value == pytest.approx(wanted.value, abs=tolerance), f"model {number} of {name}"
+        assert found.value == pytest.approx(wanted.value, abs=tolerance), (
+            f"model {number} of {name}"
+        )
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -143,7 +148,9 @@ def test_a_case_by_hand():
         np.testing.assert_allclose(found.policy, [[[0.75, 0.25]]])
 
 
-@pytest.mark.parametrize("solver", [optimum.constrained, optimum.linear_program, optimum.require_feasible])
+@pytest.mark.parametrize(
+    "solver", [optimum.constrained, optimum.linear_program, optimum.require_feasible]
+)
 @pytest.mark.parametrize("excess", [1e-4, 0.3])
 def test_an_unattainable_constraint_is_refused_with_the_best_attainable_utility(solver, excess):
     for cmdp in family("sparse", 10):
@@ -158,7 +165,11 @@ def test_an_unattainable_constraint_is_refused_with_the_best_attainable_utility(
 def test_a_path_that_becomes_infeasible_is_refused_with_the_episode():
     env = random_path(np.random.default_rng(1), [1, 9], tightness=0.5)
     attainable = [best(env.at(k), 0.0, 1.0)[1] for k in range(1, 10)]
-    rho = (min(attainable) + attainable[0]) / 2 if attainable[0] > min(attainable) else max(attainable)
+    rho = (
+        (min(attainable) + attainable[0]) / 2
+        if attainable[0] > min(attainable)
+        else max(attainable)
+    )
     first = 1 + next(i for i, most in enumerate(attainable) if most < rho)
     asked = DriftingCMDP([with_rho(env.at(1), rho), with_rho(env.at(9), rho)], [1, 9])
     with pytest.raises(optimum.Infeasible, match=rf"in episode {first}: the best attainable"):
@@ -192,7 +203,9 @@ def assert_along_equals_constrained(env, episodes):
     solved = optimum.along(env, episodes)
     for k, (value, utility, multiplier) in zip(episodes, solved, strict=True):
         alone = optimum.constrained(env.at(k))
-        assert value == pytest.approx(alone.value, abs=1e-9 * (1 + alone.multiplier)), f"episode {k}"
+        assert value == pytest.approx(alone.value, abs=1e-9 * (1 + alone.multiplier)), (
+            f"episode {k}"
+        )
         # where the dual is flat any of its minimisers is a multiplier, so compare what it certifies
         dual = np.dot((1.0, multiplier), best(env.at(k), 1.0, multiplier)) - multiplier * env.rho
         assert dual == pytest.approx(value, abs=1e-9 * (1 + multiplier)), f"episode {k}"
@@ -234,8 +247,12 @@ def test_occupancies_flow_and_pay_the_policys_value(same_for_all_h):
     q = optimum.occupancy(cmdp, policy)
     np.testing.assert_allclose(q[0].sum(axis=1), cmdp.mu0, atol=1e-15)
     for h in range(3):
-        np.testing.assert_allclose(q[h + 1].sum(axis=1), np.einsum("xa,xay->y", q[h], cmdp.P[h]), atol=1e-15)
-    assert ((q * cmdp.r).sum(), (q * cmdp.g).sum()) == pytest.approx(evaluate(cmdp, policy), abs=1e-12)
+        np.testing.assert_allclose(
+            q[h + 1].sum(axis=1), np.einsum("xa,xay->y", q[h], cmdp.P[h]), atol=1e-15
+        )
+    assert ((q * cmdp.r).sum(), (q * cmdp.g).sum()) == pytest.approx(
+        evaluate(cmdp, policy), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(("tightness", "error"), [(1.5, optimum.Infeasible), (0.5, RuntimeError)])
@@ -276,5 +293,7 @@ def test_a_learner_that_would_start_below_v_is_refused_unless_it_says_so():
             algorithms.make(name, problem, "scaled", {"initial": 0.9})
         below = algorithms.make(name, problem, "scaled", {"initial": 1.0}, {"start": "below"})
         above = algorithms.make(name, problem, "scaled", {"initial": 1.0})
-        low, high = (one.initial if one.initial.ndim == 1 else one.initial[:, 0] for one in (below, above))
+        low, high = (
+            one.initial if one.initial.ndim == 1 else one.initial[:, 0] for one in (below, above)
+        )
         np.testing.assert_allclose(low, 0.4 * high)

@@ -54,7 +54,9 @@ def _(learner, h, x, a, r, g, y):
 
 @pytest.fixture(scope="module")
 def env():
-    return random_path(np.random.default_rng(30), [1, 60, 61, 150], tightness=0.6, spread=0.4, name="here")
+    return random_path(
+        np.random.default_rng(30), [1, 60, 61, 150], tightness=0.6, spread=0.4, name="here"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +113,12 @@ def test_code_of_a_learner_from_outside_is_not_kept(env):
 def test_an_algorithm_in_python_has_the_bits_of_the_compiled_one(name, setting):
     """Kernels take math.exp: numpy's own differs from the C library's in the last bit."""
     for env in (
-        random_path(np.random.default_rng(30), [1, 10, 11, 25], tightness=0.6, spread=0.4, name="here"),
-        environments.make("linear", 12, states=12, actions=3, dimension=4, horizon=3, slater=0.5, budget=3.0),
+        random_path(
+            np.random.default_rng(30), [1, 10, 11, 25], tightness=0.6, spread=0.4, name="here"
+        ),
+        environments.make(
+            "linear", 12, states=12, actions=3, dimension=4, horizon=3, slater=0.5, budget=3.0
+        ),
     ):
         compiled = simulate.run(env, name, setting, SEED, 2, windows=7, solve=False)
         ours = simulate.run(env, name, setting, SEED, 2, windows=7, solve=False, compiled=False)
@@ -132,7 +138,9 @@ def test_kernels_are_compiled_again_after_a_run_in_python(env):
             seen.append(jit._IN_PYTHON.get())
             return 0
 
-    simulate.run(env, Asking(), evaluate_every=None)  # a plain object may call compiled functions of the package
+    simulate.run(
+        env, Asking(), evaluate_every=None
+    )  # a plain object may call compiled functions of the package
     assert not any(seen)
     with jit.in_python():
         assert which() is True
@@ -165,7 +173,9 @@ class Recorded:
 def test_calls_come_in_order_with_the_draws_of_the_learner(env):
     learner = Recorded()
     run = simulate.run(env, learner, seed=SEED, evaluate_every=None, windows=env.episodes)
-    draws = iter(stream("learner", "Recorded", SEED).random((env.episodes, 1 + env.H)).ravel().tolist())
+    draws = iter(
+        stream("learner", "Recorded", SEED).random((env.episodes, 1 + env.H)).ravel().tolist()
+    )
     calls = iter(learner.calls)
     for k in range(env.episodes):
         assert next(calls) == ("begin_episode", next(draws))
@@ -201,7 +211,9 @@ def test_without_a_policy_values_are_estimated_by_what_episodes_earned(env):
         assert "exact=False" in repr(run)
         strata = np.arange(env.episodes) // every
         for found, earned in ((run.value, run.reward), (run.utility_value, run.utility)):
-            np.testing.assert_allclose(found, np.bincount(strata, earned) / np.bincount(strata), rtol=1e-12)
+            np.testing.assert_allclose(
+                found, np.bincount(strata, earned) / np.bincount(strata), rtol=1e-12
+            )
         np.testing.assert_array_equal(run.weight, stratum_lengths(env.episodes, every))
         np.testing.assert_allclose(run.violation[-1], (env.rho - run.utility).sum(), rtol=1e-9)
         assert np.isfinite(run.regret).all()
@@ -240,7 +252,14 @@ def test_a_policy_is_asked_for_after_the_episode_begins_and_where_it_can_be_need
 
 
 @pytest.mark.parametrize(
-    "row", [[0.5, 0.5], [0.5, 0.6, 0.0], [-0.1, 0.6, 0.5], [math.nan, 0.5, 0.5], np.array([0.2, 0.2, 0.2])]
+    "row",
+    [
+        [0.5, 0.5],
+        [0.5, 0.6, 0.0],
+        [-0.1, 0.6, 0.5],
+        [math.nan, 0.5, 0.5],
+        np.array([0.2, 0.2, 0.2]),
+    ],
 )
 @pytest.mark.parametrize("acts", [True, False])
 def test_a_policy_that_is_no_distribution_is_refused(env, row, acts):
@@ -254,13 +273,17 @@ def test_a_policy_that_is_no_distribution_is_refused(env, row, acts):
         simulate.run(env, Wrong(), evaluate_every=1 if acts else None, solve=False)
 
 
-@pytest.mark.parametrize("action", [-1, 3, 1.0, "1", None, True, np.float64(1.0), np.bool_(True), np.int64(3)])
+@pytest.mark.parametrize(
+    "action", [-1, 3, 1.0, "1", None, True, np.float64(1.0), np.bool_(True), np.int64(3)]
+)
 def test_a_wrong_action_is_refused(env, action):
     class Wrong:
         def act(self, h, x, u):
             return action if h == 1 else 0
 
-    with pytest.raises(ValueError, match=r"the action at h = 1, x = \d is .*: expected an integer from 0 to 2"):
+    with pytest.raises(
+        ValueError, match=r"the action at h = 1, x = \d is .*: expected an integer from 0 to 2"
+    ):
         simulate.run(env, Wrong(), evaluate_every=None)
 
 
@@ -272,7 +295,9 @@ def test_an_integer_of_numpy_is_an_action(env):
         def act(self, h, x, u):
             return self.kind(u * 3)
 
-    runs = [simulate.run(env, Right(kind), evaluate_every=None) for kind in (int, np.int64, np.uint8)]
+    runs = [
+        simulate.run(env, Right(kind), evaluate_every=None) for kind in (int, np.int64, np.uint8)
+    ]
     for run in runs[1:]:
         np.testing.assert_array_equal(run.reward, runs[0].reward)
 
@@ -302,7 +327,11 @@ class Lessons:
 
 @pytest.mark.parametrize(
     ("learner", "message"),
-    [(object(), "expected an object with act"), (Recorded, "is no learner"), (Lessons(), "expected act_and_estimate")],
+    [
+        (object(), "expected an object with act"),
+        (Recorded, "is no learner"),
+        (Lessons(), "expected act_and_estimate"),
+    ],
 )
 def test_what_is_no_learner_is_refused(env, learner, message):
     with pytest.raises(TypeError, match=message):

@@ -55,9 +55,24 @@ def written(folder, name, text=LEARNER, **words):
 
 
 def study(folder, algorithm, world="menu"):
-    raw = {"plugins": [str(folder / f"{name}.py") for name in (algorithm, world) if (folder / f"{name}.py").exists()]}
-    learners = [{"algorithm": algorithm, "setting": "scaled"}, {"algorithm": "uniform", "setting": "literal"}]
-    one = {"name": "one", "environment": {"name": world}, "episodes": [64], "seeds": 2, "learners": learners}
+    raw = {
+        "plugins": [
+            str(folder / f"{name}.py")
+            for name in (algorithm, world)
+            if (folder / f"{name}.py").exists()
+        ]
+    }
+    learners = [
+        {"algorithm": algorithm, "setting": "scaled"},
+        {"algorithm": "uniform", "setting": "literal"},
+    ]
+    one = {
+        "name": "one",
+        "environment": {"name": world},
+        "episodes": [64],
+        "seeds": 2,
+        "learners": learners,
+    }
     return {**raw, "experiments": [one]}
 
 
@@ -73,7 +88,9 @@ def test_a_file_is_used_by_its_name(tmp_path):
     planned = plan.make(study(tmp_path, "steady", "booth"))
     spec = specifications.simulation(planned, "one", "steady.scaled")
     assert spec["plugins"] == sorted(str(tmp_path / f"{name}.py") for name in ("booth", "steady"))
-    assert "plugins" not in specifications.simulation(plan.make(study(tmp_path, "triple_q")), "one", "uniform.literal")
+    assert "plugins" not in specifications.simulation(
+        plan.make(study(tmp_path, "triple_q")), "one", "uniform.literal"
+    )
 
 
 @pytest.mark.usefixtures("known")
@@ -131,14 +148,18 @@ print(json.dumps({name: run_digest(name) for name in algorithms.NAMES}))
 
 
 def digests(*files):
-    done = subprocess.run([sys.executable, "-c", DIGESTS, *files], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", DIGESTS, *files], capture_output=True, text=True, check=True
+    )
     return json.loads(done.stdout)
 
 
 def test_an_edit_changes_the_hash_of_its_own_runs_alone(tmp_path):
     steady, other = written(tmp_path, "steady"), written(tmp_path, "other")
     before = digests(steady, other)
-    assert {name: before[name] for name in algorithms.OWN} == {name: run_digest(name) for name in algorithms.OWN}
+    assert {name: before[name] for name in algorithms.OWN} == {
+        name: run_digest(name) for name in algorithms.OWN
+    }
     written(tmp_path, "steady", action=1)
     after = digests(steady, other)
     assert [name for name in before if before[name] != after[name]] == ["steady"]
@@ -161,7 +182,9 @@ def test_an_edit_compiles_its_own_kernels_again_and_no_others(tmp_path, monkeypa
     found, kept = [], []
     for action in (0, 1, 1):
         file = written(tmp_path, "steady", action=action)
-        done = subprocess.run([sys.executable, "-c", RUN, file], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, file], capture_output=True, text=True, check=True
+        )
         found.append(done.stdout.split())
         kept.append({one: one.stat().st_mtime_ns for one in (tmp_path / "kernels").rglob("*.nb?")})
     assert found[0][0] == found[1][0]  # ours
@@ -189,7 +212,10 @@ def test_an_installed_package_is_known_everywhere(tmp_path):
     def shown(code):
         environment = {"PYTHONPATH": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
         done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=environment
+            [sys.executable, "-c", textwrap.dedent(code)],
+            capture_output=True,
+            text=True,
+            env=environment,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -201,4 +227,6 @@ def test_an_installed_package_is_known_everywhere(tmp_path):
     (package / "amounts.py").write_text("SHARE = 0.75\n")
     assert shown(digest) != before
     unchanged = "from wei2023.study import config; print(config.schema_text(), end='')"
-    assert shown(unchanged) == (Path(__file__).parents[2] / "workflow/schemas/config.json").read_text()
+    assert (
+        shown(unchanged) == (Path(__file__).parents[2] / "workflow/schemas/config.json").read_text()
+    )

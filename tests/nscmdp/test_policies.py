@@ -14,7 +14,9 @@ SEED = 3
 
 @pytest.fixture(scope="module")
 def env():
-    return random_path(np.random.default_rng(30), [1, 30, 31, 60], tightness=0.6, spread=0.4, name="here")
+    return random_path(
+        np.random.default_rng(30), [1, 30, 31, 60], tightness=0.6, spread=0.4, name="here"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,10 @@ def test_the_same_key_gives_the_same_bits():
     ],
 )
 def test_another_key_gives_a_stream_of_its_own(other):
-    ours, theirs = stream("environment", "grid_world", 0, 3).random(2000), stream(*other).random(2000)
+    ours, theirs = (
+        stream("environment", "grid_world", 0, 3).random(2000),
+        stream(*other).random(2000),
+    )
     assert abs(np.corrcoef(ours, theirs)[0, 1]) < 0.1
 
 
@@ -64,12 +67,15 @@ def test_checkpoints_are_uniform_in_their_stratum_the_shorter_last_one_included(
 
 def test_weighted_sums_over_checkpoints_are_unbiased():
     curve = np.random.default_rng(0).random(23) ** 3
-    sums = [(curve[checkpoints(23, 5, seed) - 1] * stratum_lengths(23, 5)).sum() for seed in range(3000)]
+    sums = [
+        (curve[checkpoints(23, 5, seed) - 1] * stratum_lengths(23, 5)).sum() for seed in range(3000)
+    ]
     assert abs(np.mean(sums) - curve.sum()) < 4 * stats.sem(sums)
 
 
 @pytest.mark.parametrize(
-    ("seeds", "text"), [([3], "3-3"), ([0, 1, 2], "0-2"), ([0, 2, 7], "0,2,7"), ([0, 10**12], "0,1000000000000")]
+    ("seeds", "text"),
+    [([3], "3-3"), ([0, 1, 2], "0-2"), ([0, 2, 7], "0,2,7"), ([0, 10**12], "0,1000000000000")],
 )
 def test_seeds_are_named_in_a_file_and_read_back(seeds, text):
     """However far apart they are: nothing is made for what lies between."""

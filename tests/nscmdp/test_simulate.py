@@ -12,7 +12,9 @@ SETTINGS = [(name, setting) for name in algorithms.OWN for setting in algorithms
 
 @pytest.fixture(scope="module")
 def env():
-    return random_path(np.random.default_rng(30), [1, 60, 61, 150], tightness=0.6, spread=0.4, name="here")
+    return random_path(
+        np.random.default_rng(30), [1, 60, 61, 150], tightness=0.6, spread=0.4, name="here"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +31,21 @@ def test_regret_violation_and_gap_are_sums_over_episodes(env):
     best = [optimum.constrained(env.at(k)) for k in range(1, env.episodes + 1)]
     np.testing.assert_array_equal(run.episode, np.arange(1, env.episodes + 1))
     regret = violation = gap = up = over = 0.0
-    for i, (found, value, utility_value) in enumerate(zip(best, run.value, run.utility_value, strict=True)):
+    for i, (found, value, utility_value) in enumerate(
+        zip(best, run.value, run.utility_value, strict=True)
+    ):
         regret += found.value - value
         violation += env.rho - utility_value
         up += max(0.0, found.value - value)
         over += max(0.0, env.rho - utility_value)
         gap += found.value - value + run.optimum[i, 2] * (env.rho - utility_value)
-        sums = run.regret[i], run.violation[i], run.gap[i], run.positive_regret[i], run.positive_violation[i]
+        sums = (
+            run.regret[i],
+            run.violation[i],
+            run.gap[i],
+            run.positive_regret[i],
+            run.positive_violation[i],
+        )
         assert sums == pytest.approx((regret, violation, gap, up, over), abs=1e-8)
 
 
@@ -49,7 +59,8 @@ def jump(at, episodes):
     """All rewards are 0 up to the episode before ``at``, and 1 from it on."""
     P = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 3, 2))
     before, after = (
-        CMDP(P=P, r=np.full((2, 3, 2), r), g=np.ones((2, 3, 2)), rho=0.0, mu0=np.full(3, 1 / 3)) for r in (0.0, 1.0)
+        CMDP(P=P, r=np.full((2, 3, 2), r), g=np.ones((2, 3, 2)), rho=0.0, mu0=np.full(3, 1 / 3))
+        for r in (0.0, 1.0)
     )
     return environments.path([before, before, after, after], [1, at - 1, at, episodes], name="jump")
 
@@ -112,7 +123,9 @@ def test_all_learners_start_from_the_same_states():
 
 def test_the_environments_seed_decides_its_draws():
     model = indifferent().anchors
-    one, other = (environments.path(model, [1, 100], name="indifferent", seed=seed) for seed in (0, 1))
+    one, other = (
+        environments.path(model, [1, 100], name="indifferent", seed=seed) for seed in (0, 1)
+    )
     runs = [simulate.run(env, "uniform", seed=4, solve=False) for env in (one, other)]
     assert not np.array_equal(runs[0].reward, runs[1].reward)
 
@@ -148,13 +161,17 @@ def test_checkpoints_belong_to_the_seed_and_not_to_the_learner(env):
 
 def test_regret_at_checkpoints_counts_each_for_its_stratum(env):
     run = simulate.run(env, "uniform", seed=6, evaluate_every=20)
-    np.testing.assert_allclose(run.regret, np.cumsum(run.weight * (run.optimum[:, 0] - run.value)), atol=1e-12)
+    np.testing.assert_allclose(
+        run.regret, np.cumsum(run.weight * (run.optimum[:, 0] - run.value)), atol=1e-12
+    )
     everything = simulate.run(env, "uniform", seed=6)
     assert run.regret[-1] == pytest.approx(everything.regret[-1], rel=0.2)
 
 
 def test_nothing_is_evaluated_where_nothing_is_asked_for(env):
-    quiet, loud = (simulate.run(env, "triple_q", seed=1, evaluate_every=every) for every in (None, 1))
+    quiet, loud = (
+        simulate.run(env, "triple_q", seed=1, evaluate_every=every) for every in (None, 1)
+    )
     assert len(quiet.episode) == len(quiet.value) == len(quiet.weight) == 0
     assert quiet.optimum is None
     np.testing.assert_array_equal(quiet.reward, loud.reward)
@@ -165,7 +182,9 @@ def test_measures_of_a_run_without_the_optimum_are_refused(env):
     for sums in ("regret", "gap", "positive_regret", "positive_violation", "measures"):
         with pytest.raises(ValueError, match="without the optimum"):
             getattr(run, sums)
-    np.testing.assert_allclose(run.violation, np.cumsum(env.rho - run.utility_value), atol=1e-12)  # needs none
+    np.testing.assert_allclose(
+        run.violation, np.cumsum(env.rho - run.utility_value), atol=1e-12
+    )  # needs none
 
 
 def test_evaluating_every_zero_episodes_is_refused(env):
@@ -175,8 +194,14 @@ def test_evaluating_every_zero_episodes_is_refused(env):
 
 @pytest.mark.parametrize("episodes", [1, 399, 400, 401, 1003])
 def test_windows_share_out_all_episodes(episodes):
-    model = CMDP(P=np.ones((2, 1, 1, 1)), r=np.full((2, 1, 1), 0.5), g=np.ones((2, 1, 1)), rho=0.0, mu0=[1.0])
-    run = simulate.run(environments.path([model], [1], episodes=episodes, name="one"), "uniform", evaluate_every=None)
+    model = CMDP(
+        P=np.ones((2, 1, 1, 1)), r=np.full((2, 1, 1), 0.5), g=np.ones((2, 1, 1)), rho=0.0, mu0=[1.0]
+    )
+    run = simulate.run(
+        environments.path([model], [1], episodes=episodes, name="one"),
+        "uniform",
+        evaluate_every=None,
+    )
     assert run.window_episodes.sum() == episodes
     assert len(run.window_episodes) == min(episodes, simulate.WINDOWS)
     np.testing.assert_allclose(run.reward, 1.0)

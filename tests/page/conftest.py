@@ -52,8 +52,16 @@ def visit(browser, results):
         context.route(lambda url: not url.startswith(("file:", "data:", "blob:")), refuse)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(f"{name}: {error}"))
-        page.on("console", lambda said: said.type in ("error", "warning") and problems.append(f"{name}: {said.text}"))
-        page.on("requestfailed", lambda request: problems.append(f"{name}: {request.url}: {request.failure}"))
+        page.on(
+            "console",
+            lambda said: (
+                said.type in ("error", "warning") and problems.append(f"{name}: {said.text}")
+            ),
+        )
+        page.on(
+            "requestfailed",
+            lambda request: problems.append(f"{name}: {request.url}: {request.failure}"),
+        )
         address, _, choice = name.partition("#")
         page.goto((results / address).as_uri() + (f"#{choice}" if choice else ""))
         return page

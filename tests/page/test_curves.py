@@ -38,7 +38,8 @@ def shown(page):
     """Learner -> the last value of its row."""
     rows = page.locator("#curves-table tbody tr").all()
     return {
-        row.get_attribute("data-learner"): float(row.locator("td").last.get_attribute("data-value")) for row in rows
+        row.get_attribute("data-learner"): float(row.locator("td").last.get_attribute("data-value"))
+        for row in rows
     }
 
 
@@ -88,7 +89,9 @@ def test_the_curves_as_csv_have_the_mean_of_every_run(page, results, measure):
     with page.expect_download() as download:
         page.locator("#curves-csv").click()
     with open(download.value.path(), newline="") as file:
-        kept = pd.DataFrame(csv.DictReader(file)).astype({"seed": int, "episode": float, measure: float})
+        kept = pd.DataFrame(csv.DictReader(file)).astype(
+            {"seed": int, "episode": float, measure: float}
+        )
     runs = runs_of_what_is_shown(results, page)
     runs = runs.assign(measured=PER_EPISODE[measure](runs) * runs["weight"] / runs["episodes"])
     expected = runs.groupby(["learner", "seed"])["measured"].sum()
@@ -98,9 +101,15 @@ def test_the_curves_as_csv_have_the_mean_of_every_run(page, results, measure):
         lengths.append(2 * (middle - end))
         end = middle + (middle - end)
     share = dict(zip(middles, np.array(lengths) / end, strict=True))
-    found = (kept[measure] * kept["episode"].map(share)).groupby([kept["learner"], kept["seed"]]).sum()
+    found = (
+        (kept[measure] * kept["episode"].map(share)).groupby([kept["learner"], kept["seed"]]).sum()
+    )
     pd.testing.assert_series_equal(
-        found.sort_index(), expected.sort_index(), atol=2 * runs["horizon"].max() / STEPS, rtol=0, check_names=False
+        found.sort_index(),
+        expected.sort_index(),
+        atol=2 * runs["horizon"].max() / STEPS,
+        rtol=0,
+        check_names=False,
     )
 
 
@@ -145,7 +154,9 @@ def test_the_last_of_quick_choices_is_shown(page):
     for option in options:
         page.locator("#curves select[name=measure]").select_option(option.get_attribute("value"))
     settled(page)
-    assert page.locator("#curves").get_attribute("data-shown").split()[2] == options[-1].get_attribute("value")
+    assert page.locator("#curves").get_attribute("data-shown").split()[2] == options[
+        -1
+    ].get_attribute("value")
     assert page.locator("#curves-chart > *").count() == 1
 
 

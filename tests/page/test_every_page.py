@@ -40,7 +40,9 @@ def test_its_structure_is_sound(results, name):
 @every_page
 def test_it_opens_without_complaint_and_shows_its_pictures(visit, name):
     page = unfolded(visit(name))
-    broken = "Array.from(document.images).filter(image => !image.naturalWidth).map(image => image.src)"
+    broken = (
+        "Array.from(document.images).filter(image => !image.naturalWidth).map(image => image.src)"
+    )
     assert page.evaluate(broken) == []
 
 
@@ -72,7 +74,11 @@ def test_formulas_are_rendered(visit, name):
 def test_everyone_can_use_it(visit, name, width, scheme):
     """No serious finding of axe: contrast, names of controls, roles, order of headings."""
     page = unfolded(visit(name, width=width, color_scheme=scheme))
-    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+    found = (
+        Axe()
+        .run(page, options={"resultTypes": ["violations"], "preload": False})
+        .response["violations"]
+    )
     serious = {
         one["id"]: [node["html"][:200] for node in one["nodes"][:3]]
         for one in found
@@ -96,7 +102,11 @@ def test_it_is_seen_within_a_second(visit, name):
 def test_all_that_the_pages_load_is_small(results):
     pages = [Structure(results / name) for name in PAGES]
     shown = {results / picture for page in pages for picture in page.pictures}
-    loaded = shown | {page.page for page in pages} | {file for file in results.glob("page/**/*") if file.is_file()}
+    loaded = (
+        shown
+        | {page.page for page in pages}
+        | {file for file in results.glob("page/**/*") if file.is_file()}
+    )
     sizes = {file.name: file.stat().st_size for file in loaded}
     largest = sorted(sizes, key=sizes.get, reverse=True)[:10]
     assert sum(sizes.values()) < MEGABYTES * 1e6, {name: sizes[name] for name in largest}
@@ -149,7 +159,10 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(visit, name):
         if len(reached - {-1}) == number:
             break
     missed = sorted(set(range(number)) - reached)
-    assert page.evaluate("missed => missed.map(i => controls[i].outerHTML.slice(0, 200))", missed) == []
+    assert (
+        page.evaluate("missed => missed.map(i => controls[i].outerHTML.slice(0, 200))", missed)
+        == []
+    )
 
 
 @every_page
@@ -160,5 +173,7 @@ def test_pictures_of_it_can_be_kept(request, visit, tmp_path, name, width, schem
     page = loaded(visit(name, width=width, color_scheme=scheme))
     file = folder / f"{name.removesuffix('.html')}_{width}_{scheme}.png"
     height = min(TALLEST, page.evaluate("document.scrollingElement.scrollHeight"))
-    page.screenshot(path=file, full_page=True, clip={"x": 0, "y": 0, "width": width, "height": height})
+    page.screenshot(
+        path=file, full_page=True, clip={"x": 0, "y": 0, "width": width, "height": height}
+    )
     assert file.stat().st_size > 0

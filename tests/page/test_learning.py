@@ -11,7 +11,9 @@ SAID = re.compile(r"reward (-?[\d.]+), cost ([\d.]+), (above|within) the limit o
 def shown(page):
     """The experiment, both policies and the episode on the maps."""
     page.wait_for_selector("#learning[data-shown]")
-    experiment, first, second, episode = page.locator("#learning").get_attribute("data-shown").split()
+    experiment, first, second, episode = (
+        page.locator("#learning").get_attribute("data-shown").split()
+    )
     return experiment, first, second, int(episode)
 
 
@@ -25,7 +27,9 @@ def page(visit):
 def choose(page, **chosen):
     for name, value in chosen.items():
         page.locator(f"#learning select[name={name}]").select_option(value)
-        page.wait_for_function("value => learning.dataset.shown.split(' ').includes(value)", arg=value)
+        page.wait_for_function(
+            "value => learning.dataset.shown.split(' ').includes(value)", arg=value
+        )
 
 
 def slide(page, key):
@@ -35,16 +39,20 @@ def slide(page, key):
 def said(page, side):
     figure = page.locator("#learning figure").nth(side)
     reward, cost, kind, limit = SAID.search(figure.locator("figcaption").inner_text()).groups()
-    assert f"reward {reward}, cost {cost}, {kind} the limit of {limit}" in figure.locator("svg").get_attribute(
-        "aria-label"
-    )
+    assert f"reward {reward}, cost {cost}, {kind} the limit of {limit}" in figure.locator(
+        "svg"
+    ).get_attribute("aria-label")
     return float(reward), float(cost), kind, float(limit)
 
 
 def test_it_begins_with_algorithm_1_beside_the_optimum_in_the_last_episode(page, results):
     experiment, first, second, episode = shown(page)
     table = pd.read_csv(results / "tables" / experiment / "learning.csv")
-    assert (first, second, episode) == ("nonstationary_triple_q.tuned", ":optimum", table["episode"].max())
+    assert (first, second, episode) == (
+        "nonstationary_triple_q.tuned",
+        ":optimum",
+        table["episode"].max(),
+    )
 
 
 def test_every_policy_says_the_reward_and_cost_of_the_table(page, results):
@@ -55,10 +63,17 @@ def test_every_policy_says_the_reward_and_cost_of_the_table(page, results):
         for name in table["learner"].unique():
             choose(page, first=name)
             *_, episode = shown(page)
-            (row,) = table[(table["learner"] == name) & (table["episode"] == episode)].to_dict("records")
+            (row,) = table[(table["learner"] == name) & (table["episode"] == episode)].to_dict(
+                "records"
+            )
             assert said(page, 0)[:2] == pytest.approx((row["reward"], row["cost"]), abs=0.00501)
-            assert said(page, 1)[:2] == pytest.approx((row["optimal_reward"], row["optimal_cost"]), abs=0.00501)
-            assert said(page, 0)[2:] == ("above" if row["cost"] > row["limit"] + 0.005 else "within", row["limit"])
+            assert said(page, 1)[:2] == pytest.approx(
+                (row["optimal_reward"], row["optimal_cost"]), abs=0.00501
+            )
+            assert said(page, 0)[2:] == (
+                "above" if row["cost"] > row["limit"] + 0.005 else "within",
+                row["limit"],
+            )
     assert {*table["episode"]} >= {episode}
 
 
@@ -68,12 +83,16 @@ def test_cells_are_shaded_by_the_probability_of_a_visit(page, results):
     (visits,) = table[(table["learner"] == first) & (table["episode"] == episode)]["visits"]
     shades = page.locator("#learning figure").first.locator(".visit").all()
     found = [float(one.get_attribute("fill-opacity")) for one in shades]
-    assert found == pytest.approx([max(share, 0.01) for share in visits if share >= 0.005], abs=0.00501)
+    assert found == pytest.approx(
+        [max(share, 0.01) for share in visits if share >= 0.005], abs=0.00501
+    )
 
 
 def test_the_slider_moves_through_all_episodes_by_the_keyboard(page, results):
     experiment, *_ = shown(page)
-    episodes = sorted(pd.read_csv(results / "tables" / experiment / "learning.csv")["episode"].unique())
+    episodes = sorted(
+        pd.read_csv(results / "tables" / experiment / "learning.csv")["episode"].unique()
+    )
     slide(page, "Home")
     seen = [shown(page)[3]]
     for _ in episodes[1:]:
@@ -111,7 +130,10 @@ def test_a_choice_is_kept_in_the_address(page, visit):
 
 
 def test_another_map_keeps_the_policies_that_it_has_too(page):
-    maps = [one.get_attribute("value") for one in page.locator("#learning select[name=map] option").all()]
+    maps = [
+        one.get_attribute("value")
+        for one in page.locator("#learning select[name=map] option").all()
+    ]
     _, first, *_ = shown(page)
     choose(page, map=maps[-1])
     assert shown(page)[:2] == (maps[-1], first)
@@ -121,7 +143,9 @@ def test_another_map_keeps_the_policies_that_it_has_too(page):
 def test_maps_stand_side_by_side_where_there_is_room(visit, width, stacked):
     page = visit(width=width)
     shown(page)
-    first, second = (page.locator("#learning figure svg").nth(side).bounding_box() for side in (0, 1))
+    first, second = (
+        page.locator("#learning figure svg").nth(side).bounding_box() for side in (0, 1)
+    )
     assert (second["y"] > first["y"] + first["height"]) == stacked
     assert min(first["width"], second["width"]) > 250
     assert first["x"] + first["width"] <= width

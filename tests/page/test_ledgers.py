@@ -12,7 +12,9 @@ every_ledger = pytest.mark.parametrize("name", ["claims", "deviations"])
 
 
 def shown(page):
-    return [one.get_attribute("id") for one in page.locator("article.entry").all() if one.is_visible()]
+    return [
+        one.get_attribute("id") for one in page.locator("article.entry").all() if one.is_visible()
+    ]
 
 
 def said(page):
@@ -98,7 +100,9 @@ def test_a_search_looks_everywhere_and_opens_what_it_finds(visit, name):
     page.locator("form.ledger input").press_sequentially("EPSILON sqrt")
     found = shown(page)
     assert 0 < len(found) < len(everything)
-    assert all("\\sqrt" in page.locator(f'[id="{one}"]').evaluate("one => one.outerHTML") for one in found)
+    assert all(
+        "\\sqrt" in page.locator(f'[id="{one}"]').evaluate("one => one.outerHTML") for one in found
+    )
     page.locator("form.ledger input").fill("no such word")
     assert shown(page) == []
     assert page.get_by_text(f"None of the {name} matches.").is_visible()
@@ -109,7 +113,11 @@ def test_a_search_looks_everywhere_and_opens_what_it_finds(visit, name):
 def test_what_is_found_in_folded_text_is_unfolded_and_folded_again(visit):
     page = visit("claims.html")
     page.locator("form.ledger input").fill("hoeffding's")
-    found = [one for one in page.locator("article.entry:visible details").all() if one.get_attribute("open") == ""]
+    found = [
+        one
+        for one in page.locator("article.entry:visible details").all()
+        if one.get_attribute("open") == ""
+    ]
     assert found
     assert all("Hoeffding's" in details.inner_text() for details in found)
     page.locator("form.ledger input").fill("")

@@ -61,7 +61,9 @@ class Job(NamedTuple):
 
 
 def run(*command: object, check: bool = True) -> str:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False
+    )
     if check and done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -115,7 +117,9 @@ class Cluster:
 
     def jobs(self, state: str = "PENDING,RUNNING,COMPLETING") -> list[Job]:
         """The jobs in a state."""
-        said = run("squeue", "--array", "--noheader", f"--states={state}", "--format=%A|%N|%k", check=False)
+        said = run(
+            "squeue", "--array", "--noheader", f"--states={state}", "--format=%A|%N|%k", check=False
+        )
         return [Job(*line.split("|", 2)) for line in said.splitlines()]
 
     def seconds(self, job: Job) -> float:
@@ -126,7 +130,9 @@ class Cluster:
         return (end - begin).total_seconds()
 
     def idle(self) -> bool:
-        return run("sinfo", "--noheader", "--Node", "--format=%t", check=False).split() == ["idle"] * len(NODES)
+        return run("sinfo", "--noheader", "--Node", "--format=%t", check=False).split() == [
+            "idle"
+        ] * len(NODES)
 
     def revive(self, node: str) -> None:
         run(*AS_ROOT, "slurmd", "-N", node, "-f", CONFIGURATION)
@@ -134,11 +140,23 @@ class Cluster:
     def kill(self, node: str) -> None:
         """As when the power fails: the node's daemon and all that its jobs started end at once."""
         jobs = {job.id for job in self.jobs("RUNNING") if job.node == node}
-        steps = [one for one in psutil.process_iter() if one.name() == "slurmstepd" and _job_of(one) in jobs]
+        steps = [
+            one
+            for one in psutil.process_iter()
+            if one.name() == "slurmstepd" and _job_of(one) in jobs
+        ]
         below = [child.pid for step in steps for child in step.children(recursive=True)]
         daemon = _daemon(self.folder / f"slurmd.{node}.pid")
         assert daemon
-        run(*AS_ROOT, "kill", "-KILL", daemon.pid, *(step.pid for step in steps), *below, check=False)
+        run(
+            *AS_ROOT,
+            "kill",
+            "-KILL",
+            daemon.pid,
+            *(step.pid for step in steps),
+            *below,
+            check=False,
+        )
 
     def _end_what_an_aborted_test_left(self) -> None:
         text = CONFIGURATION.read_text() if CONFIGURATION.exists() else ""
@@ -148,7 +166,10 @@ class Cluster:
             self.__exit__()
 
     def _start_munge(self) -> None:
-        if subprocess.run(["munge", "--no-input"], capture_output=True, check=False).returncode == 0:
+        if (
+            subprocess.run(["munge", "--no-input"], capture_output=True, check=False).returncode
+            == 0
+        ):
             return
         run(*AS_ROOT, "install", "-d", "-o", "munge", "-g", "munge", "-m", "755", "/run/munge")
         as_munge = [*AS_ROOT, "setpriv", "--reuid=munge", "--regid=munge", "--clear-groups"]

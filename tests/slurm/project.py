@@ -73,11 +73,19 @@ class Project:
     def hashes(self, *parts: str) -> dict[str, str]:
         """Path below results -> hash of its bytes."""
         results = self.folder / "results"
-        files = sorted(file for part in parts for file in (results / part).rglob("*") if file.is_file())
-        return {str(file.relative_to(results)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+        files = sorted(
+            file for part in parts for file in (results / part).rglob("*") if file.is_file()
+        )
+        return {
+            str(file.relative_to(results)): hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in files
+        }
 
     def seconds_of_simulations(self) -> float:
-        return sum(seconds for *_, seconds in simulations.finished(self.folder / "results/logs/simulations"))
+        return sum(
+            seconds
+            for *_, seconds in simulations.finished(self.folder / "results/logs/simulations")
+        )
 
     def temporary_files(self) -> list[Path]:
         return list((self.folder / "results").rglob(".*"))
@@ -86,4 +94,7 @@ class Project:
         """Has a simulation got to its episodes?"""
         assert self.running
         assert self.running.poll() is None, self.said.read_text()[-6000:]
-        return any("episode " in log.read_text() for log in self.folder.glob("results/logs/simulations/**/*.log"))
+        return any(
+            "episode " in log.read_text()
+            for log in self.folder.glob("results/logs/simulations/**/*.log")
+        )

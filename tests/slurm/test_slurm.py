@@ -29,7 +29,9 @@ def test_the_tiny_preset_gives_the_same_bits_as_locally(project, tmp_path, capsy
     with capsys.disabled():
         for part in PARTS:
             here, there = local.hashes(part), project.hashes(part)
-            digests = [hashlib.sha256(json.dumps(files).encode()).hexdigest() for files in (here, there)]
+            digests = [
+                hashlib.sha256(json.dumps(files).encode()).hexdigest() for files in (here, there)
+            ]
             print(f"\n{part}: {len(here)} files\n  local {digests[0]}\n  slurm {digests[1]}")
     assert local.hashes("simulations")
     assert project.hashes(*PARTS) == local.hashes(*PARTS)
@@ -51,11 +53,17 @@ def test_a_job_of_five_minutes_spends_little_time_outside_its_simulation(cluster
     earlier = cluster.jobs("COMPLETED")
     project.start_on_slurm(*WALK, "--jobs", "2")
     project.finish()
-    jobs = [job for job in cluster.jobs("COMPLETED") if "rule_simulate" in job.comment and job not in earlier]
+    jobs = [
+        job
+        for job in cluster.jobs("COMPLETED")
+        if "rule_simulate" in job.comment and job not in earlier
+    ]
     assert len(jobs) == 4
     outside = (sum(map(cluster.seconds, jobs)) - project.seconds_of_simulations()) / len(jobs)
     with capsys.disabled():
-        print(f"\na job spends {outside:.1f} s outside its simulation: {outside / 300:.1%} of five minutes")
+        print(
+            f"\na job spends {outside:.1f} s outside its simulation: {outside / 300:.1%} of five minutes"
+        )
     assert 0 < outside <= 0.05 * 300
 
 

@@ -14,9 +14,13 @@ PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\\\n]+)", re.M)
 
 def environment(about: str, extras: list[str], *more: str) -> str:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = project["dependencies"] + [one for extra in extras for one in project["optional-dependencies"][extra]]
+    wanted = project["dependencies"] + [
+        one for extra in extras for one in project["optional-dependencies"][extra]
+    ]
     direct = {re.split(r"[<>=!~; ]", requirement)[0].lower() for requirement in wanted}
-    pins = [match.group().strip() for match in PIN.finditer((ROOT / "requirements.lock").read_text())]
+    pins = [
+        match.group().strip() for match in PIN.finditer((ROOT / "requirements.lock").read_text())
+    ]
     chosen = [pin for pin in pins if pin.split("==")[0].lower() in direct]
     lines = [
         f"# {about}",
@@ -34,7 +38,11 @@ def environment(about: str, extras: list[str], *more: str) -> str:
 
 
 ENVIRONMENTS = {
-    "environment.yml": ("For conda users: conda env create -f environment.yml", ["dev"], "--editable ."),
+    "environment.yml": (
+        "For conda users: conda env create -f environment.yml",
+        ["dev"],
+        "--editable .",
+    ),
     "workflow/envs/nscmdp.yml": ("For Snakemake: snakemake --sdm conda", []),
 }
 

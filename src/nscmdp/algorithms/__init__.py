@@ -52,7 +52,9 @@ def module(name: str) -> ModuleType:
         return import_module(f"{__name__}.{name}")
     found = plugins.module("algorithms", name)
     if found is None:
-        raise ValueError(unknown(name, (*OWN, *plugins.names("algorithms")), f"unknown algorithm {name!r}"))
+        raise ValueError(
+            unknown(name, (*OWN, *plugins.names("algorithms")), f"unknown algorithm {name!r}")
+        )
     return found
 
 
@@ -67,7 +69,9 @@ def settings(name: str) -> tuple[str, ...]:
     """The named choices of constants that it offers."""
     found = module(name)
     own = tuple(setting for setting in ("literal", "authors", "scaled") if hasattr(found, setting))
-    return own or (("scaled",) if "factors" in inspect.signature(found.learner).parameters else ("literal",))
+    return own or (
+        ("scaled",) if "factors" in inspect.signature(found.learner).parameters else ("literal",)
+    )
 
 
 def factors(name: str) -> dict[str, Factor]:
@@ -81,15 +85,23 @@ def variants(name: str) -> type:
 
 
 def ranges(
-    name: str, problem: Problem | None = None, frames: float = 1.0, variants: dict[str, Any] | None = None
+    name: str,
+    problem: Problem | None = None,
+    frames: float = 1.0,
+    variants: dict[str, Any] | None = None,
 ) -> dict[str, tuple[float, float]]:
     """Where tuning looks for each factor; where the algorithm has frames, at least ``frames`` end within a run."""
-    declared = {key: (f.low, f.high) for key, f in factors(name).items() if f.low is not None and f.high is not None}
+    declared = {
+        key: (f.low, f.high)
+        for key, f in factors(name).items()
+        if f.low is not None and f.high is not None
+    }
     own = getattr(module(name), "ranges", None)
     if own is None or problem is None:
         return declared
     return declared | _called(
-        own, {"problem": problem, "frames": frames, "variants": _chosen_variants(name, variants or {})}
+        own,
+        {"problem": problem, "frames": frames, "variants": _chosen_variants(name, variants or {})},
     )
 
 
@@ -135,20 +147,32 @@ def constants(
 
 def scalars(constants: Any) -> dict[str, float]:
     """The constants that are numbers, but for those that follow from K alone."""
-    numbers = {name: value for name, value in constants._asdict().items() if isinstance(value, int | float)}
-    return {name: float(value) for name, value in numbers.items() if name != "chi" and not isinstance(value, bool)}
+    numbers = {
+        name: value for name, value in constants._asdict().items() if isinstance(value, int | float)
+    }
+    return {
+        name: float(value)
+        for name, value in numbers.items()
+        if name != "chi" and not isinstance(value, bool)
+    }
 
 
-def _replaced(algorithm: str, setting: str, given: dict[str, Any], replaced: dict[str, float | str]) -> Any:
+def _replaced(
+    algorithm: str, setting: str, given: dict[str, Any], replaced: dict[str, float | str]
+) -> Any:
     made = _called(getattr(module(algorithm), setting), given)
     _known(replaced, list(scalars(made)), f"{algorithm} has no constant")
     for name, value in replaced.items():
         if isinstance(value, str):
             if value not in settings(algorithm):
-                raise ValueError(unknown(value, settings(algorithm), f"{algorithm} has no setting {value!r}"))
+                raise ValueError(
+                    unknown(value, settings(algorithm), f"{algorithm} has no setting {value!r}")
+                )
             value = getattr(_called(getattr(module(algorithm), value), given), name)
         _from_0_on(name, float(value))
-        made = made._replace(**{name: given["problem"].frame(value) if name in FRAMES else float(value)})
+        made = made._replace(
+            **{name: given["problem"].frame(value) if name in FRAMES else float(value)}
+        )
     return made
 
 
@@ -158,13 +182,25 @@ def formulas(name: str, setting: str) -> dict[str, str]:
     if function is None:
         return {}
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    assigned = {key: value for node in ast.walk(tree) if isinstance(node, ast.Assign) for key, value in _pairs(node)}
+    assigned = {
+        key: value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for key, value in _pairs(node)
+    }
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    made = next((call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Constants"), None)
+    made = next(
+        (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Constants"),
+        None,
+    )
     return (
         {}
         if made is None
-        else {each.arg: ast.unparse(_resolved(each.value, assigned)) for each in made.keywords if each.arg}
+        else {
+            each.arg: ast.unparse(_resolved(each.value, assigned))
+            for each in made.keywords
+            if each.arg
+        }
     )
 
 
@@ -195,7 +231,9 @@ def _given(
 ) -> dict[str, Any]:
     """What an algorithm's functions can ask for, checked."""
     if setting not in settings(algorithm):
-        raise ValueError(unknown(setting, settings(algorithm), f"{algorithm} has no setting {setting!r}"))
+        raise ValueError(
+            unknown(setting, settings(algorithm), f"{algorithm} has no setting {setting!r}")
+        )
     if factors_by_name and setting != "scaled":
         raise ValueError(f"factors belong to the setting 'scaled', not to {setting!r}")
     return {
@@ -224,7 +262,9 @@ def _chosen_variants(algorithm: str, given: dict[str, Any]) -> Any:
     for name, value in given.items():
         accepted = get_args(hints[name])
         if accepted and value not in accepted:
-            raise ValueError(f"{name} = {value!r}, expected one of {', '.join(map(repr, accepted))}")
+            raise ValueError(
+                f"{name} = {value!r}, expected one of {', '.join(map(repr, accepted))}"
+            )
         if hints[name] is float:
             _from_0_on(name, value)
     return declared(**given)
@@ -248,5 +288,8 @@ class NoVariants:
 
 def state_bytes(learner: Any) -> int:
     """Bytes of all arrays that a learner keeps."""
-    parts = [getattr(part, "nbytes", 0) if not isinstance(part, tuple) else state_bytes(part) for part in learner]
+    parts = [
+        getattr(part, "nbytes", 0) if not isinstance(part, tuple) else state_bytes(part)
+        for part in learner
+    ]
     return sum(parts)

@@ -50,7 +50,9 @@ FIRST, RATIO, SIZES = 16, 4, 7  # blocks of FIRST RATIO^j visits
 class Detection(NamedTuple):
     visits: NDArray[np.int64]  # (entries,)
     sums: Array  # (entries, V): over all visits
-    before: Array  # (entries, SIZES, V): the sums as they were when the last block of each size ended
+    before: (
+        Array  # (entries, SIZES, V): the sums as they were when the last block of each size ended
+    )
     bits: NDArray[np.uint8]  # (S, BITS): w_i(y)
     log_tests: float  # log(V E 7 / delta)
     now: Array  # scalars: alarm since the last restart

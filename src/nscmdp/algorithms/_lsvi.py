@@ -31,7 +31,17 @@ from numpy.typing import NDArray
 
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import inlined, jit
-from nscmdp.learner import act, begin_episode, dual, end_of_episode, learn, operation, policy, restart, scalars
+from nscmdp.learner import (
+    act,
+    begin_episode,
+    dual,
+    end_of_episode,
+    learn,
+    operation,
+    policy,
+    restart,
+    scalars,
+)
 from nscmdp.problem import Problem
 
 CONFIDENCE = 0.05  # p
@@ -159,7 +169,9 @@ def lsvi(
         "carry": carry,
     }
     if problem.env.features is None:
-        columns = problem.env.successors.shape[3]  # room alone: which successors there are, and how many, is learnt
+        columns = problem.env.successors.shape[
+            3
+        ]  # room alone: which successors there are, and how many, is learnt
         return CountingLSVI(
             met=np.tile(np.arange(S, dtype=np.uint32), (H, 1)),
             known=np.full(H, S),
@@ -195,7 +207,11 @@ def dual_slack(learner: LSVI | CountingLSVI) -> float:
     the sums begin where Y does, and with the tightened rho or the realised utility where these drive Y.
     """
     now = learner.now[0]
-    plain, weighted, squares = float(now.violations), float(now.violations_Y), float(now.violations_squared)
+    plain, weighted, squares = (
+        float(now.violations),
+        float(now.violations_Y),
+        float(now.violations_squared),
+    )
     worst = min(max(learner.eta * plain, 0.0), learner.xi)
     least = worst**2 / (2 * learner.eta) if worst else 0.0
     return least + learner.eta / 2 * squares - (worst * plain - weighted)
@@ -241,7 +257,11 @@ def estimate(learner):
     right_r, right_g = learner.room[:d], learner.room[d : 2 * d]
     q_r, q_g = learner.q[0].ravel(), learner.q[1].ravel()
     for h in range(horizon - 1, -1, -1):
-        later, weights_r, weights_g = learner.values[h + 1], learner.weights[h, 0], learner.weights[h, 1]
+        later, weights_r, weights_g = (
+            learner.values[h + 1],
+            learner.weights[h, 0],
+            learner.weights[h, 1],
+        )
         for i in range(d):
             right_r[i], right_g[i] = learner.sums[h, 0, i], learner.sums[h, 1, i]
         if h + 1 < horizon:
@@ -323,7 +343,11 @@ def soften(learner, h, x):
 def absorb(learner, h, row, r, g, y):
     """One more phi at step h: Lambda + phi phi^T, its inverse and all that is kept with it."""
     d, rows = learner.phi.shape
-    own, turned, along = learner.room[:d], learner.room[d : 2 * d], learner.room[2 * d : 2 * d + rows]
+    own, turned, along = (
+        learner.room[:d],
+        learner.room[d : 2 * d],
+        learner.room[2 * d : 2 * d + rows],
+    )
     sums_r, sums_g, moves = learner.sums[h, 0], learner.sums[h, 1], learner.moves[h, y]
     for i in range(d):
         own[i] = learner.phi[i, row]

@@ -66,7 +66,11 @@ class Constants(NamedTuple):
     btilde: float = 0.0
     taken: bool = False  # V and W are those of the action taken
     floor: float = 0.0  # this share of the actions always explores, and of the others ...
-    explore: tuple[float, float, int] = (0.0, 1.0, 1)  # ... a share at first, its decay, every so often
+    explore: tuple[float, float, int] = (
+        0.0,
+        1.0,
+        1,
+    )  # ... a share at first, its decay, every so often
 
 
 class TripleQ(NamedTuple):
@@ -109,9 +113,13 @@ def triple_q(
     for arm in arms:
         check_eta(arm.eta)
     if kept and (taken or rule != "full" or len(arms) > 1):
-        raise ValueError("values that outlive a frame's end: expected one arm, reset 'full' and the greedy backup")
+        raise ValueError(
+            "values that outlive a frame's end: expected one arm, reset 'full' and the greedy backup"
+        )
     if len(arms) > 1 and rule != "full":
-        raise ValueError(f"rule = {rule!r} with {len(arms)} arms: a restart forgets everything, expected 'full'")
+        raise ValueError(
+            f"rule = {rule!r} with {len(arms)} arms: a restart forgets everything, expected 'full'"
+        )
     first, longest = arms[0], max(arm.frame for arm in arms)
     initial = np.ascontiguousarray(np.stack([first.initial_q, first.initial_c], axis=1))
     table = np.zeros((problem.H, problem.S, 3, problem.A))
@@ -119,7 +127,9 @@ def triple_q(
     t = visits(longest)
     b = first.bonus(t)
     floor, (start, decay, every) = first.floor, first.explore
-    choices = np.array([(arm.frame, arm.eta, problem.rho + arm.eps, 2 * problem.H * arm.btilde) for arm in arms])
+    choices = np.array(
+        [(arm.frame, arm.eta, problem.rho + arm.eps, 2 * problem.H * arm.btilde) for arm in arms]
+    )
     return TripleQ(
         table=table,
         initial=initial,
@@ -139,7 +149,9 @@ def triple_q(
             episode=0,
             zero=0.0,
         ),
-        values=np.broadcast_to(initial[:, None], (problem.H, problem.S, 2)).copy() if kept else np.zeros((1, 1, 2)),
+        values=np.broadcast_to(initial[:, None], (problem.H, problem.S, 2)).copy()
+        if kept
+        else np.zeros((1, 1, 2)),
         arms=choices,
         stride=longest + 2.0,
         rule=RULES[rule],
@@ -184,7 +196,9 @@ def optimistic(problem: Problem, initial: float, start: str) -> Array:
     ``start`` "below": a share LOWER of it, at which a wrong action that was tried first can lock in.
     """
     if initial < 1 and start == "optimistic":
-        raise ValueError(f"initial = {initial:g} starts Q below V: expected at least 1, or the variant start: below")
+        raise ValueError(
+            f"initial = {initial:g} starts Q below V: expected at least 1, or the variant start: below"
+        )
     bounds = value_bounds(problem.env)
     highest = np.minimum(np.maximum(remaining(problem.H), bounds), initial * bounds)
     return highest * (LOWER if start == "below" else 1.0)

@@ -22,7 +22,13 @@ import numpy as np
 
 from nscmdp.algorithms import _lsvi
 from nscmdp.algorithms import lsvi_primal_dual as algorithm_3
-from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit, GainRule, bandit_over_bandit, epoch, ladder
+from nscmdp.algorithms._bandit_over_bandit import (
+    BanditOverBandit,
+    GainRule,
+    bandit_over_bandit,
+    epoch,
+    ladder,
+)
 from nscmdp.algorithms._exp3 import usual_rate
 from nscmdp.cmdp import Array
 from nscmdp.learner import Factor
@@ -38,7 +44,9 @@ FACTORS = {
     "eta": Factor(1.0, 0.1, 10.0),  # eta = eta xi / sqrt(W H^2)
     "xi": Factor(1.0, 0.1, 1.0),  # xi = xi 2H/delta
     "frame": Factor(8.0, 1.0, 300.0),  # D = frame sqrt(d W / (B_i H)), at most W
-    "epsilon": Factor(1.0),  # of the variant tightening: eps = min(epsilon 3(1+xi)/xi (1+1/delta) ..., delta/2)
+    "epsilon": Factor(
+        1.0
+    ),  # of the variant tightening: eps = min(epsilon 3(1+xi)/xi (1+1/delta) ..., delta/2)
     "budgets": Factor(1.0, 0.1, 10.0),  # B_j = budgets sqrt(K) W^(j/J - 1)
     "epoch": Factor(8.0, 2.0, 20.0),  # W = epoch K^(1/2)
     "rate": Factor(1.0, 0.3, 3.0),  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
@@ -49,9 +57,15 @@ FACTORS = {
 class Variants:
     """Departures from the listing."""
 
-    dual: Literal["own", "reset", "carried"] = "own"  # Y over epochs; literal resets it, scaled carries it
-    tightening: bool = False  # rho + eps in the dual, eps = 3(1+xi)/xi (1+1/delta) d^1.25 B_i^.25 H^2.25 K^-.125
-    dual_by_realised_utility: bool = False  # the episode's utility, in place of its estimate, drives Y
+    dual: Literal["own", "reset", "carried"] = (
+        "own"  # Y over epochs; literal resets it, scaled carries it
+    )
+    tightening: bool = (
+        False  # rho + eps in the dual, eps = 3(1+xi)/xi (1+1/delta) d^1.25 B_i^.25 H^2.25 K^-.125
+    )
+    dual_by_realised_utility: bool = (
+        False  # the episode's utility, in place of its estimate, drives Y
+    )
 
 
 LISTING = algorithm_3.Variants()
@@ -74,7 +88,10 @@ def literal(problem: Problem, variants: Variants) -> Constants:
     return Constants(
         W=W,
         budgets=budgets,
-        arms=[tightened(problem, B, variants, algorithm_3.literal(within(problem, W, B), LISTING)) for B in budgets],
+        arms=[
+            tightened(problem, B, variants, algorithm_3.literal(within(problem, W, B), LISTING))
+            for B in budgets
+        ],
         gamma=min(1.0, np.sqrt(K / W * np.log(K / W) / ((np.e - 1) * K * H))),
         carry=variants.dual == "carried",
     )
@@ -85,7 +102,10 @@ def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
     W = epoch(problem, factors.epoch * np.sqrt(K))
     budgets = factors.budgets * np.sqrt(K) * ladder(W) / W
     inner = [algorithm_3.scaled(within(problem, W, B), factors, LISTING) for B in budgets]
-    arms = [tightened(problem, B, variants, arm, factors.epsilon) for B, arm in zip(budgets, inner, strict=True)]
+    arms = [
+        tightened(problem, B, variants, arm, factors.epsilon)
+        for B, arm in zip(budgets, inner, strict=True)
+    ]
     return Constants(
         W=W,
         budgets=budgets,
@@ -105,7 +125,16 @@ def tightened(
 ) -> _lsvi.Constants:
     """eps = min( 3 (1+xi)/xi (1+1/delta) d^(5/4) B^(1/4) H^(9/4) K^(-1/8), delta/2 )"""
     (d, delta, _, _), xi = _lsvi.known(problem), arm.xi
-    eps = 3 * (1 + xi) / xi * (1 + 1 / delta) * d**1.25 * B**0.25 * problem.H**2.25 * problem.K**-0.125
+    eps = (
+        3
+        * (1 + xi)
+        / xi
+        * (1 + 1 / delta)
+        * d**1.25
+        * B**0.25
+        * problem.H**2.25
+        * problem.K**-0.125
+    )
     return arm._replace(eps=variants.tightening * float(min(factor * eps, delta / 2)))
 
 

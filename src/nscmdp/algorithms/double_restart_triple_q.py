@@ -25,7 +25,13 @@ import numpy as np
 
 from nscmdp.algorithms import _triple_q
 from nscmdp.algorithms import nonstationary_triple_q as algorithm_1
-from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit, GainRule, bandit_over_bandit, epoch, last_arm
+from nscmdp.algorithms._bandit_over_bandit import (
+    BanditOverBandit,
+    GainRule,
+    bandit_over_bandit,
+    epoch,
+    last_arm,
+)
 from nscmdp.algorithms._exp3 import usual_rate
 from nscmdp.learner import Factor, chosen
 from nscmdp.problem import Problem
@@ -39,7 +45,9 @@ FACTORS = {
     "epsilon": Factor(4.0, 0.03, 30.0),  # eps = epsilon B^(1/3) W^-0.2
     "eta": Factor(0.5, 0.01, 300.0),  # eta = eta W^0.2 B^(1/3)
     "frame": Factor(4.0, 0.1, 30.0),  # L = frame W^0.6 B^(-2/3)
-    "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
+    "initial": Factor(
+        4.0, 1.0, 4.0
+    ),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
     "budgets": Factor(1.0, 0.1, 10.0),  # B_j = budgets K^(1/3) W^(j/J - 1)
     "epoch": Factor(1.0, 0.3, 3.0),  # W = epoch K^(5/9)
     "rate": Factor(1.0, 0.3, 3.0),  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
@@ -51,13 +59,21 @@ LADDER = (1, 4, 16, 64)  # frames of W / these, for the variant arms = "frames"
 class Variants:
     """Departures from the listing."""
 
-    arms: Literal["budgets", "frames"] = "budgets"  # "frames": L = W, W/4, W/16, W/64, all else as if B were 1
-    epsilon: Literal["printed", "proof"] = "printed"  # 8 (...) in eps, or the proof's 20 (...); scaled: 2.5 times eps
+    arms: Literal["budgets", "frames"] = (
+        "budgets"  # "frames": L = W, W/4, W/16, W/64, all else as if B were 1
+    )
+    epsilon: Literal["printed", "proof"] = (
+        "printed"  # 8 (...) in eps, or the proof's 20 (...); scaled: 2.5 times eps
+    )
     btilde: Literal["W", "K"] = "W"  # W^-0.4, or the listing's K^-0.4
-    queue: Literal["own", "reset", "carried"] = "own"  # over epochs; literal resets it, scaled carries it
+    queue: Literal["own", "reset", "carried"] = (
+        "own"  # over epochs; literal resets it, scaled carries it
+    )
     # "dual": the appendix's alternative, with an outer dual variable; "repaired": not the paper's
     gain: Literal["printed", "dual", "repaired"] = "printed"
-    start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
+    start: Literal["optimistic", "below"] = (
+        "optimistic"  # Q starts at or above V, or at 0.4 of that
+    )
 
 
 class Constants(NamedTuple):
@@ -72,13 +88,17 @@ def literal(problem: Problem, variants: Variants) -> Constants:
     S, A, H, K = problem[:4]
     W = epoch(problem, K ** (5 / 7 if variants.gain == "repaired" else 5 / 9))
     within, J = problem._replace(K=W), last_arm(W)
-    root = 40 * np.sqrt(S * A * H**6 * _triple_q.iota_of(within) ** 3) / problem.slater_gap  # Delta = root^2
+    root = (
+        40 * np.sqrt(S * A * H**6 * _triple_q.iota_of(within) ** 3) / problem.slater_gap
+    )  # Delta = root^2
     budgets = [float(root**-3 * K ** (1 / 3) * W ** (j / J - 1)) for j in range(J + 1)]
     listing = algorithm_1.Variants(start=variants.start)
     return Constants(
         W=W,
         budgets=budgets,
-        arms=arms_of(problem, W, budgets, variants, lambda inner: algorithm_1.literal(inner, listing)),
+        arms=arms_of(
+            problem, W, budgets, variants, lambda inner: algorithm_1.literal(inner, listing)
+        ),
         gamma=min(1.0, np.sqrt(K / W * np.log(K / W) / ((np.e - 1) * K * H))),
         carry=variants.queue == "carried",
     )
@@ -89,8 +109,13 @@ def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
     W = epoch(problem, factors.epoch * K ** (5 / 7 if variants.gain == "repaired" else 5 / 9))
     J = last_arm(W)
     budgets = [float(factors.budgets * K ** (1 / 3) * W ** (j / J - 1)) for j in range(J + 1)]
-    listing, theirs = algorithm_1.Variants(start=variants.start), chosen(algorithm_1.FACTORS, **vars(factors))
-    arms = arms_of(problem, W, budgets, variants, lambda inner: algorithm_1.scaled(inner, theirs, listing))
+    listing, theirs = (
+        algorithm_1.Variants(start=variants.start),
+        chosen(algorithm_1.FACTORS, **vars(factors)),
+    )
+    arms = arms_of(
+        problem, W, budgets, variants, lambda inner: algorithm_1.scaled(inner, theirs, listing)
+    )
     return Constants(
         W=W,
         budgets=budgets,
@@ -117,7 +142,9 @@ def arms_of(
     on_eps = 20 / 8 if variants.epsilon == "proof" else 1.0
     on_btilde = (problem.K / W) ** -0.4 if variants.btilde == "K" else 1.0
     more = 2 * margin(problem, variants)
-    return [arm._replace(eps=on_eps * arm.eps + more, btilde=on_btilde * arm.btilde) for arm in arms]
+    return [
+        arm._replace(eps=on_eps * arm.eps + more, btilde=on_btilde * arm.btilde) for arm in arms
+    ]
 
 
 def margin(problem: Problem, variants: Variants) -> float:
@@ -129,7 +156,9 @@ def learner(problem: Problem, constants: Constants, variants: Variants) -> Bandi
     W, arms = constants.W, constants.arms
     inner = _triple_q.triple_q(problem._replace(K=W), arms, rule="full", carry=constants.carry)
     seen = problem._replace(rho=problem.rho + margin(problem, variants))
-    return bandit_over_bandit(seen, inner, len(arms), W, constants.gamma, gain_rule(problem, W, variants))
+    return bandit_over_bandit(
+        seen, inner, len(arms), W, constants.gamma, gain_rule(problem, W, variants)
+    )
 
 
 def gain_rule(problem: Problem, W: int, variants: Variants) -> GainRule:

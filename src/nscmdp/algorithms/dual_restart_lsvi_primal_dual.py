@@ -20,7 +20,13 @@ import numpy as np
 
 from nscmdp.algorithms import _lsvi
 from nscmdp.algorithms import lsvi_primal_dual as algorithm_3
-from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit, GainRule, bandit_over_bandit, epoch, ladder
+from nscmdp.algorithms._bandit_over_bandit import (
+    BanditOverBandit,
+    GainRule,
+    bandit_over_bandit,
+    epoch,
+    ladder,
+)
 from nscmdp.algorithms._exp3 import usual_rate
 from nscmdp.learner import Factor, chosen
 from nscmdp.problem import Problem
@@ -45,8 +51,12 @@ FACTORS = {
 class Variants:
     """Departures from the appendix."""
 
-    dual: Literal["own", "reset", "carried"] = "own"  # the inner Y over epochs; literal resets it, scaled carries it
-    dual_by_realised_utility: bool = False  # the episode's utility, in place of its estimate, drives the inner Y
+    dual: Literal["own", "reset", "carried"] = (
+        "own"  # the inner Y over epochs; literal resets it, scaled carries it
+    )
+    dual_by_realised_utility: bool = (
+        False  # the episode's utility, in place of its estimate, drives the inner Y
+    )
 
 
 class Constants(NamedTuple):
@@ -80,7 +90,9 @@ def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
     W = epoch(problem, factors.epoch * np.sqrt(d * K / H))
     xi = factors.outer_xi * (2 * H / delta)
     within = problem._replace(K=W, candidate_B=1.0)
-    inner = algorithm_3.scaled(within, chosen(algorithm_3.FACTORS, **vars(factors)), algorithm_3.Variants())
+    inner = algorithm_3.scaled(
+        within, chosen(algorithm_3.FACTORS, **vars(factors)), algorithm_3.Variants()
+    )
     arms = [inner._replace(D=within.frame(np.round(D))) for D in ladder(W)]
     return Constants(
         W=W,

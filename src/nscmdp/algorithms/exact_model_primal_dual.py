@@ -68,7 +68,9 @@ def authors(problem: Problem, variants: Variants) -> Constants:
 
 
 def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
-    theirs = algorithm_1.scaled(problem, chosen(algorithm_1.FACTORS, **vars(factors)), listing(variants))
+    theirs = algorithm_1.scaled(
+        problem, chosen(algorithm_1.FACTORS, **vars(factors)), listing(variants)
+    )
     return Constants(frame=theirs.frame, eta=theirs.eta, eps=theirs.eps)
 
 
@@ -133,7 +135,9 @@ def _(learner):
     now = learner.now[0]
     if now.episode % learner.frame == 0:
         # Z <- (Z + rho + eps - Cbar/L)^+
-        now.Z = max(0.0, (0.0 if learner.forget else now.Z) + learner.target - now.Cbar / learner.frame)
+        now.Z = max(
+            0.0, (0.0 if learner.forget else now.Z) + learner.target - now.Cbar / learner.frame
+        )
         now.Cbar = 0.0
 
 

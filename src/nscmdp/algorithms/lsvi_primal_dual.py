@@ -38,9 +38,13 @@ FACTORS = {
 class Variants:
     """Departures from the listing."""
 
-    restart: bool = True  # False: one frame, the stationary algorithm of Ghosh, Zhou and Shroff (2022)
+    restart: bool = (
+        True  # False: one frame, the stationary algorithm of Ghosh, Zhou and Shroff (2022)
+    )
     tightening: bool = False  # rho + eps in place of rho in the dual ("Zero Violation")
-    dual_by_realised_utility: bool = False  # the episode's utility, in place of its estimate, drives Y
+    dual_by_realised_utility: bool = (
+        False  # the episode's utility, in place of its estimate, drives Y
+    )
 
 
 def literal(problem: Problem, variants: Variants) -> Constants:
@@ -54,7 +58,8 @@ def literal(problem: Problem, variants: Variants) -> Constants:
         eta=xi / np.sqrt(K * H**2),
         beta=d * H * np.sqrt(np.log(2 * log_A * d * K * H / p)),
         ridge=1.0,
-        eps=variants.tightening * min(2 * (1 + xi) / xi * d**1.25 * B.rest**0.25 * H**2.25 * K**-0.25, delta / 2),
+        eps=variants.tightening
+        * min(2 * (1 + xi) / xi * d**1.25 * B.rest**0.25 * H**2.25 * K**-0.25, delta / 2),
     )
 
 

@@ -47,7 +47,9 @@ def _(learner, u):
     now = learner.now[0]
     now.episode += 1
     mix(learner.drift, now.episode, learner.model)
-    value, _, multiplier, share, _ = solve(learner.model, learner.rho, learner.mixture, now.warm > 0)
+    value, _, multiplier, share, _ = solve(
+        learner.model, learner.rho, learner.mixture, now.warm > 0
+    )
     if np.isnan(value):
         raise ValueError("the oracle met an episode in which no policy keeps the constraint")
     now.warm = 1 if multiplier > 0.0 else 0
@@ -56,13 +58,19 @@ def _(learner, u):
 
 @operation(act, Oracle)
 def _(learner, h, x, u):
-    choice = learner.mixture.rising[h, x] if u < learner.rising[h, x] else learner.mixture.falling[h, x]
+    choice = (
+        learner.mixture.rising[h, x] if u < learner.rising[h, x] else learner.mixture.falling[h, x]
+    )
     return int(choice)
 
 
 @operation(certain_action, Oracle)
 def _(learner, h, x, probabilities):
-    rising, falling, share = learner.mixture.rising[h, x], learner.mixture.falling[h, x], learner.rising[h, x]
+    rising, falling, share = (
+        learner.mixture.rising[h, x],
+        learner.mixture.falling[h, x],
+        learner.rising[h, x],
+    )
     if rising == falling or share == 0.0 or share == 1.0:
         return int(rising if share == 1.0 else falling)
     probabilities[:] = 0.0

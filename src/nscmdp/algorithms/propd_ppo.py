@@ -28,7 +28,17 @@ from numpy.typing import NDArray
 
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import inlined, jit
-from nscmdp.learner import Factor, act, begin_episode, dual, end_of_episode, learn, operation, policy, scalars
+from nscmdp.learner import (
+    Factor,
+    act,
+    begin_episode,
+    dual,
+    end_of_episode,
+    learn,
+    operation,
+    policy,
+    scalars,
+)
 from nscmdp.problem import Problem
 
 TITLE = "PROPD-PPO (model-based, reconstructed)"
@@ -128,7 +138,9 @@ class Propd(NamedTuple):
 def learner(problem: Problem, constants: Constants) -> Propd:
     S, A, H, K = problem[:4]
     rows = 1 + min(S, K)
-    columns = problem.env.successors.shape[3]  # room alone: which successors there are, and how many, is learnt
+    columns = problem.env.successors.shape[
+        3
+    ]  # room alone: which successors there are, and how many, is learnt
     entries = np.zeros((H, rows, A), ENTRY)
     entries["chance"][:, 0] = 1 / A
     return Propd(

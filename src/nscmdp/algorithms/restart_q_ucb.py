@@ -52,7 +52,9 @@ CONSTRAINED = False
 FACTORS = {
     "bonus": Factor(0.01, 1e-4, 1.0),  # bonus H / sqrt(n)
     "frame": Factor(1.0, 0.1, 10.0),  # epochs of frame K/D episodes
-    "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h along the path, at most H-h+1
+    "initial": Factor(
+        4.0, 1.0, 4.0
+    ),  # Q_h = initial times a bound of V_h along the path, at most H-h+1
     "reference": Factor(50.0),  # N0 = reference H, for the Freedman bonus alone
 }
 CONFIDENCE = 0.05  # p
@@ -68,7 +70,9 @@ class Variants:
     local_budgets: bool = False  # add 2 b_Delta, as where each epoch's budget is known
     bonus: Literal["hoeffding", "freedman"] = "hoeffding"
     multiplier: float = 0.0  # lambda: the reward is (r + lambda g) / (1 + lambda)
-    start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
+    start: Literal["optimistic", "below"] = (
+        "optimistic"  # Q starts at or above V, or at 0.4 of that
+    )
 
 
 class Constants(NamedTuple):
@@ -112,7 +116,9 @@ def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
     return Constants(
         epoch=problem.frame(factors.frame * epoch_length(problem, variants)),
         bonus=lambda n: factors.bonus * H / np.sqrt(n),
-        initial=remaining(H) if variants.multiplier else optimistic(problem, factors.initial, start),
+        initial=remaining(H)
+        if variants.multiplier
+        else optimistic(problem, factors.initial, start),
         iota=factors.bonus**2,
         noise=0.0,
         N0=factors.reference * H,
@@ -148,7 +154,9 @@ class RestartQ(NamedTuple):
     bonus: Array  # (epoch + 1,): by the visits of the stage
     drift: Array  # (epochs,): 2 b_Delta of each epoch
     now: Array  # scalars: episodes so far, and a zero of counts that those of past epochs lie below
-    advantage: Array  # (H, S, 5, A) for the Freedman bonus: sums that it needs, of V_ref, V - V_ref and r
+    advantage: (
+        Array  # (H, S, 5, A) for the Freedman bonus: sums that it needs, of V_ref, V - V_ref and r
+    )
     reference: Array  # (H+1, S) for the Freedman bonus: V_ref
     epoch: int
     on_reward: float  # the share of the reward in what the learner is paid ...
@@ -279,7 +287,11 @@ def by_advantage(learner, h, x, a):
     ref, advantage = sums[REF, a] / visits, sums[STAGE_ADV, a] / n
     var_ref = max(sums[REF2, a] / visits - ref**2, 0.0)
     var = max(sums[STAGE_ADV2, a] / n - advantage**2, 0.0)
-    bonus = 2.0 * np.sqrt(var_ref * iota / visits) + 2.0 * np.sqrt(var * iota / n) + np.sqrt(learner.noise / n)
+    bonus = (
+        2.0 * np.sqrt(var_ref * iota / visits)
+        + 2.0 * np.sqrt(var * iota / n)
+        + np.sqrt(learner.noise / n)
+    )
     bonus += 5.0 * H * (iota / visits + iota / n + (iota / visits) ** 0.75 + (iota / n) ** 0.75)
     estimate = sums[STAGE_R, a] / n + ref + advantage + bonus
     sums[STAGE_R, a] = sums[STAGE_ADV, a] = sums[STAGE_ADV2, a] = 0.0

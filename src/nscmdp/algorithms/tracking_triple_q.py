@@ -51,7 +51,9 @@ FACTORS = {
     "epsilon": Factor(4.0, 0.03, 30.0),  # eps = epsilon B^(1/3) K^-0.2
     "eta": Factor(0.5, 0.01, 300.0),  # eta = eta K^0.2 B^(1/3)
     "frame": Factor(4.0, 0.1, 30.0),  # L = frame K^0.6 B^(-2/3)
-    "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
+    "initial": Factor(
+        4.0, 1.0, 4.0
+    ),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
     "memory": Factor(0.1, 0.01, 1.0),  # t is at most memory L
     "bump": Factor(0.01),  # Q + bump H / eta at a frame's end, for the variant reset = "bump" alone
 }
@@ -64,7 +66,9 @@ Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
 class Variants:
     """Each edit of Algorithm 1, and what it replaces."""
 
-    reset: Literal["none", "bump", "full"] = "none"  # at a frame's end: nothing, a higher Q, or all tables and counts
+    reset: Literal["none", "bump", "full"] = (
+        "none"  # at a frame's end: nothing, a higher Q, or all tables and counts
+    )
     rate: Literal["floored", "printed"] = "floored"  # t at most memory L, or as it is
     queue: Literal["realised", "realised_at_frames", "estimated"] = (
         "realised"  # Z by G_k, every episode or at a frame's end by their mean; or at a frame's end by that of C_1
@@ -152,9 +156,15 @@ def apply_frame_ends(learner, h, x):
     ended = int(zero / learner.stride) - int(table[N, 0] / learner.stride)
     for a in range(table.shape[1] if ended > 0 else 0):
         if learner.forgets:
-            table[Q, a], table[C, a], table[N, a] = learner.initial[h, 0], learner.initial[h, 1], zero
+            table[Q, a], table[C, a], table[N, a] = (
+                learner.initial[h, 0],
+                learner.initial[h, 1],
+                zero,
+            )
         else:
-            table[Q, a] = max(table[Q, a], min(table[Q, a] + ended * learner.bump, learner.initial[h, 0]))
+            table[Q, a] = max(
+                table[Q, a], min(table[Q, a] + ended * learner.bump, learner.initial[h, 0])
+            )
             table[N, a] += ended * learner.stride
 
 

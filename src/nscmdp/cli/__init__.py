@@ -20,7 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return call("nscmdp", people.parse, arguments)
 
 
-def call(name: str, parse: Callable[[Sequence[str]], "Namespace"], arguments: Sequence[str] | None = None) -> int:
+def call(
+    name: str, parse: Callable[[Sequence[str]], "Namespace"], arguments: Sequence[str] | None = None
+) -> int:
     """Run the command that was chosen; a mistake that its message explains gets one line and no traceback."""
     plugins, rest = split(sys.argv[1:] if arguments is None else arguments)
     chosen = parse(rest)

@@ -22,15 +22,21 @@ class Commands:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         self.parser.set_defaults(run=lambda _: self.parser.print_help())
-        self._parsers = self.parser.add_subparsers(prog=name, metavar="COMMAND", help=argparse.SUPPRESS)
+        self._parsers = self.parser.add_subparsers(
+            prog=name, metavar="COMMAND", help=argparse.SUPPRESS
+        )
 
     def group(self, title: str) -> None:
         """The commands that follow stand below this title."""
         self.parser.description = f"{self.parser.description}\n\n{title}:"
 
-    def add(self, name: str, run: Callable | None, help: str, example: str) -> argparse.ArgumentParser:
+    def add(
+        self, name: str, run: Callable | None, help: str, example: str
+    ) -> argparse.ArgumentParser:
         """A command that calls ``run`` with what was chosen."""
-        self.parser.description = f"{self.parser.description}\n  {name:10} {help}\n  {'':10}   {example}"
+        self.parser.description = (
+            f"{self.parser.description}\n  {name:10} {help}\n  {'':10}   {example}"
+        )
         epilog = f"example: {example}"
         sub = self._parsers.add_parser(name, description=help, epilog=epilog)
         if run is not None:
@@ -40,14 +46,20 @@ class Commands:
     def parse(self, given: Sequence[str]) -> argparse.Namespace:
         """What was chosen; where the first word is no command, the nearest one is suggested."""
         if given and not given[0].startswith("-") and given[0] not in self._parsers.choices:
-            self.parser.error(unknown(given[0], self._parsers.choices, f"unknown command {given[0]!r}"))
+            self.parser.error(
+                unknown(given[0], self._parsers.choices, f"unknown command {given[0]!r}")
+            )
         return self.parser.parse_args(given)
 
 
 def add_drift(sub: argparse.ArgumentParser) -> None:
     """How long an environment lasts, and its options."""
-    sub.add_argument("--episodes", type=int, default=EPISODES, metavar="K", help=f"default: {EPISODES:,}")
-    sub.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the environment")
+    sub.add_argument(
+        "--episodes", type=int, default=EPISODES, metavar="K", help=f"default: {EPISODES:,}"
+    )
+    sub.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the environment"
+    )
 
 
 def environment(name: str, chosen: argparse.Namespace) -> Any:
@@ -62,7 +74,9 @@ def environment(name: str, chosen: argparse.Namespace) -> Any:
     parameters = inspect.signature(environments.maker(name)).parameters
     for option, value in options.items():
         if option in parameters and not _is_a(value, parameters[option].annotation):
-            expected = getattr(parameters[option].annotation, "__name__", parameters[option].annotation)
+            expected = getattr(
+                parameters[option].annotation, "__name__", parameters[option].annotation
+            )
             raise ValueError(f"--option {option}={json.dumps(value)}: expected {expected}")
     try:
         return environments.make(name, chosen.episodes, **options)
@@ -73,7 +87,11 @@ def environment(name: str, chosen: argparse.Namespace) -> Any:
 def _is_a(value: Any, annotation: Any) -> bool:
     """Is a value of the command line one of this type?"""
     if annotation is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+        return (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and abs(value) < float("inf")
+        )
     if annotation is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return not isinstance(annotation, type) or isinstance(value, annotation)

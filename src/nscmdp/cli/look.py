@@ -11,7 +11,9 @@ from nscmdp.names import unknown
 
 
 def add(commands: Commands) -> None:
-    commands.add("list", list_all, "algorithms and environments, with settings and options", "nscmdp list")
+    commands.add(
+        "list", list_all, "algorithms and environments, with settings and options", "nscmdp list"
+    )
 
     sub = commands.add(
         "describe",
@@ -36,7 +38,10 @@ def add(commands: Commands) -> None:
     sub.add_argument("--check", action="store_true", help="the linear program by HiGHS beside it")
 
     sub = commands.add(
-        "budget", budget, "variation budgets, in all and by leg", "nscmdp budget grid_world --option legs=3"
+        "budget",
+        budget,
+        "variation budgets, in all and by leg",
+        "nscmdp budget grid_world --option legs=3",
     )
     sub.add_argument("environment")
     add_drift(sub)
@@ -46,7 +51,10 @@ def list_all(chosen: argparse.Namespace) -> None:
     from nscmdp import algorithms, environments
 
     print("algorithms (name, title, settings)")
-    rows = [(name, algorithms.title(name), ", ".join(algorithms.settings(name))) for name in algorithms.NAMES]
+    rows = [
+        (name, algorithms.title(name), ", ".join(algorithms.settings(name)))
+        for name in algorithms.NAMES
+    ]
     print(screen.columns(rows, "  "))
     print("\nenvironments (name, options with their defaults)")
     for name in environments.NAMES:
@@ -64,7 +72,9 @@ def describe(chosen: argparse.Namespace) -> None:
         _describe_algorithm(chosen)
     else:
         known = (*environments.NAMES, *algorithms.NAMES)
-        raise ValueError(unknown(chosen.name, known, f"unknown environment or algorithm {chosen.name!r}"))
+        raise ValueError(
+            unknown(chosen.name, known, f"unknown environment or algorithm {chosen.name!r}")
+        )
 
 
 def _describe_environment(chosen: argparse.Namespace) -> None:
@@ -80,7 +90,10 @@ def _describe_algorithm(chosen: argparse.Namespace) -> None:
     name = chosen.name
     print(f"{name}: {algorithms.title(name)}\n{_paragraph(algorithms.module(name))}\n")
     print(f"settings: {', '.join(algorithms.settings(name))}")
-    for title, rows in (("factors of the setting scaled", _factors(name)), ("variants", _variants(name))):
+    for title, rows in (
+        ("factors of the setting scaled", _factors(name)),
+        ("variants", _variants(name)),
+    ):
         if rows:
             print(f"\n{title}\n{screen.columns(rows, '  ')}")
     setting = setting_of(chosen.name, chosen)
@@ -93,7 +106,11 @@ def _describe_algorithm(chosen: argparse.Namespace) -> None:
         return
     values = _constants(chosen, setting)
     print(f"\nconstants on {chosen.environment}, K = {chosen.episodes:,}, setting {setting}")
-    print(screen.columns([(name, formulas.get(name, ""), value) for name, value in values.items()], "  "))
+    print(
+        screen.columns(
+            [(name, formulas.get(name, ""), value) for name, value in values.items()], "  "
+        )
+    )
 
 
 def _constants(chosen: argparse.Namespace, setting: str) -> dict[str, Any]:
@@ -108,9 +125,14 @@ def _factors(algorithm: str) -> list[tuple[str, ...]]:
     """Name, default, and where tuning looks."""
     from nscmdp import algorithms
 
-    ranges = {name: f"tuned within {low:g} to {high:g}" for name, (low, high) in algorithms.ranges(algorithm).items()}
+    ranges = {
+        name: f"tuned within {low:g} to {high:g}"
+        for name, (low, high) in algorithms.ranges(algorithm).items()
+    }
     declared = algorithms.factors(algorithm)
-    return [(name, f"{one.default:g}", ranges.get(name, "not tuned")) for name, one in declared.items()]
+    return [
+        (name, f"{one.default:g}", ranges.get(name, "not tuned")) for name, one in declared.items()
+    ]
 
 
 def _variants(algorithm: str) -> list[tuple[str, ...]]:
@@ -125,7 +147,9 @@ def _variants(algorithm: str) -> list[tuple[str, ...]]:
 
 
 def _accepted(hint: Any) -> str:
-    return f"one of {', '.join(map(str, get_args(hint)))}" if get_args(hint) else f"a {hint.__name__}"
+    return (
+        f"one of {', '.join(map(str, get_args(hint)))}" if get_args(hint) else f"a {hint.__name__}"
+    )
 
 
 def optimum(chosen: argparse.Namespace) -> None:
@@ -135,8 +159,15 @@ def optimum(chosen: argparse.Namespace) -> None:
     found = {"optimum": optimum.constrained(cmdp)}
     if chosen.check:
         found["by HiGHS"] = optimum.linear_program(cmdp)
-    rows = [(name, *(float(getattr(one, name)) for one in found.values())) for name in optimum.Optimum._fields[:3]]
-    print(screen.columns([(f"episode {chosen.episode:,}", *found), *rows, ("rho", *[cmdp.rho] * len(found))]))
+    rows = [
+        (name, *(float(getattr(one, name)) for one in found.values()))
+        for name in optimum.Optimum._fields[:3]
+    ]
+    print(
+        screen.columns(
+            [(f"episode {chosen.episode:,}", *found), *rows, ("rho", *[cmdp.rho] * len(found))]
+        )
+    )
 
 
 def budget(chosen: argparse.Namespace) -> None:
@@ -144,7 +175,9 @@ def budget(chosen: argparse.Namespace) -> None:
 
     env = environment(chosen.environment, chosen)
     rows = [("episodes", "B_r (reward)", "B_g (utility)", "B_p (transition)", "B")]
-    for first, last, parts in zip(env.knots, env.knots[1:], budget.between(env, env.knots), strict=False):
+    for first, last, parts in zip(
+        env.knots, env.knots[1:], budget.between(env, env.knots), strict=False
+    ):
         rows.append((f"{first:,} to {last:,}", *parts, parts.sum()))
     total = budget.variation(env)
     print(screen.columns([*rows, ("all", *total, total.total)]))

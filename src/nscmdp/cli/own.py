@@ -18,7 +18,9 @@ def add(commands: Commands) -> None:
         "nscmdp new algorithm my_learner",
     )
     sub.add_argument("kind", choices=("algorithm", "environment"))
-    sub.add_argument("name", help="in small letters: that of the file, and of the algorithm or environment")
+    sub.add_argument(
+        "name", help="in small letters: that of the file, and of the algorithm or environment"
+    )
     sub.add_argument("--folder", type=Path, default=Path(), help="default: this one")
 
     sub = commands.add(
@@ -42,9 +44,14 @@ def add(commands: Commands) -> None:
     sub.add_argument("--seeds", type=int, metavar="N", help="the first N; default: all")
     sub.add_argument("--suite", type=Path, default=Path("workflow/suite.yaml"), metavar="FILE")
     sub.add_argument(
-        "--beside", type=Path, metavar="FILE", help="suite_runs.csv of a run; default: that of the repository"
+        "--beside",
+        type=Path,
+        metavar="FILE",
+        help="suite_runs.csv of a run; default: that of the repository",
     )
-    sub.add_argument("--output", type=Path, metavar="FILE", help="its runs, as a table like that one")
+    sub.add_argument(
+        "--output", type=Path, metavar="FILE", help="its runs, as a table like that one"
+    )
 
 
 def new(chosen: argparse.Namespace) -> None:
@@ -62,7 +69,9 @@ def conform(chosen: argparse.Namespace) -> None:
     kinds = {"algorithms": algorithms.NAMES, "environments": environments.NAMES}
     kind = next((kind for kind, names in kinds.items() if name in names), None)
     if kind is None:
-        raise ValueError(unknown(name, (*algorithms.NAMES, *environments.NAMES), f"unknown name {name!r}"))
+        raise ValueError(
+            unknown(name, (*algorithms.NAMES, *environments.NAMES), f"unknown name {name!r}")
+        )
     failed = 0
     for one in conformance.check(kind, name):
         failed += not one.passed
@@ -107,7 +116,15 @@ def _ranking(ranked: Any, name: str) -> str:
     rows = [("rank", "learner", "gap", "95% interval", "keeps its rank")]
     for row in ranked.itertuples():
         marked = f"{row.learner} *" if row.learner == name else row.learner
-        rows.append((row.rank, marked, f"{row.gap:.3f}", f"{row.low:.3f} to {row.high:.3f}", f"{row.same_rank:.0%}"))
+        rows.append(
+            (
+                row.rank,
+                marked,
+                f"{row.gap:.3f}",
+                f"{row.low:.3f} to {row.high:.3f}",
+                f"{row.same_rank:.0%}",
+            )
+        )
     about = "mean gap over environments; 0: the optimum, 1: the uniform policy"
     return f"{screen.columns(rows)}\n{about}"
 

@@ -8,7 +8,9 @@ from nscmdp.cli.commands import Commands
 
 
 def parse(given: Sequence[str]) -> argparse.Namespace:
-    commands = Commands("nscmdp", "Non-stationary constrained MDPs: drifting models, learners, exact regret.")
+    commands = Commands(
+        "nscmdp", "Non-stationary constrained MDPs: drifting models, learners, exact regret."
+    )
     commands.group("to look")
     look.add(commands)
     commands.group("to run")

@@ -34,13 +34,22 @@ def add(commands: Commands) -> None:
     sub.add_argument("environment")
     add_drift(sub)
     sub.add_argument("--setting", help="of its constants; default: scaled, where there is one")
-    sub.add_argument("--factor", action="append", default=[], metavar="NAME=VALUE", help="of the setting scaled")
-    sub.add_argument("--variant", action="append", default=[], metavar="NAME=VALUE", help="of the algorithm")
+    sub.add_argument(
+        "--factor", action="append", default=[], metavar="NAME=VALUE", help="of the setting scaled"
+    )
+    sub.add_argument(
+        "--variant", action="append", default=[], metavar="NAME=VALUE", help="of the algorithm"
+    )
     sub.add_argument("--seed", type=int, default=0, help="default: 0")
     sub.add_argument(
-        "--evaluate-every", type=int, metavar="N", help=f"evaluate one of N episodes; default: {EVALUATED} in all"
+        "--evaluate-every",
+        type=int,
+        metavar="N",
+        help=f"evaluate one of N episodes; default: {EVALUATED} in all",
     )
-    sub.add_argument("--output", type=Path, metavar="FILE", help="evaluated episodes, .parquet or .csv")
+    sub.add_argument(
+        "--output", type=Path, metavar="FILE", help="evaluated episodes, .parquet or .csv"
+    )
 
 
 def run(chosen: argparse.Namespace) -> None:
@@ -49,7 +58,11 @@ def run(chosen: argparse.Namespace) -> None:
     if chosen.output:
         single.check_format(chosen.output)
     env = environment(chosen.environment, chosen)
-    every = max(1, env.episodes // EVALUATED) if chosen.evaluate_every is None else chosen.evaluate_every
+    every = (
+        max(1, env.episodes // EVALUATED)
+        if chosen.evaluate_every is None
+        else chosen.evaluate_every
+    )
     learner = {
         "algorithm": chosen.algorithm,
         "setting": setting_of(chosen.algorithm, chosen),

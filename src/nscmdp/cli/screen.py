@@ -13,7 +13,10 @@ def columns(rows: Iterable[Sequence[object]], indent: str = "") -> str:
     """Rows of cells, the columns below each other."""
     cells = [[_cell(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in cells
+    )
     return "\n".join(f"{indent}{line}".rstrip() for line in lines)
 
 
@@ -41,14 +44,19 @@ def curve(values: Sequence[float], *, braille: bool) -> str:
     edge, low, high = "│" if braille else "|", min(values), max(values)
     labels = [f"{high:.4g}", *[""] * (HEIGHT - 2), f"{low:.4g}"]
     lines = ("".join(_mark(dots, braille) for dots in line) for line in grid)
-    return "\n".join(f"{label:>10} {edge}{line}".rstrip() for label, line in zip(labels, lines, strict=True))
+    return "\n".join(
+        f"{label:>10} {edge}{line}".rstrip() for label, line in zip(labels, lines, strict=True)
+    )
 
 
 def _rows(values: Sequence[float], columns: int, rows: int) -> list[int]:
     """For each column the row of its value, the largest in row 0."""
     low, high = min(values), max(values)
     shown = [values[math.floor(i * len(values) / columns)] for i in range(columns)]
-    return [round((high - value) / (high - low) * (rows - 1)) if high > low else rows - 1 for value in shown]
+    return [
+        round((high - value) / (high - low) * (rows - 1)) if high > low else rows - 1
+        for value in shown
+    ]
 
 
 def _mark(dots: int, braille: bool) -> str:

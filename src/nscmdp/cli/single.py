@@ -23,7 +23,11 @@ def check_format(file: Path) -> None:
 def write(file: Path, run: Run, env: DriftingCMDP, specification: dict[str, Any]) -> None:
     """Parquet with its provenance inside, or CSV with its provenance in a first line that begins with "#"."""
     check_format(file)
-    made = {"fingerprint": env.fingerprint(), "budgets": budget.variation(env)._asdict(), "rho": env.rho}
+    made = {
+        "fingerprint": env.fingerprint(),
+        "budgets": budget.variation(env)._asdict(),
+        "rho": env.rho,
+    }
     facts = files.provenance(specification) | made
     if file.suffix == ".parquet":
         files.write(file, table(run), facts)
@@ -33,10 +37,17 @@ def write(file: Path, run: Run, env: DriftingCMDP, specification: dict[str, Any]
 
 def table(run: Run) -> pa.Table:
     """One row per evaluated episode; it stands for ``weight`` episodes."""
-    exact = {"episode": run.episode, "weight": run.weight, "value": run.value, "utility_value": run.utility_value}
+    exact = {
+        "episode": run.episode,
+        "weight": run.weight,
+        "value": run.value,
+        "utility_value": run.utility_value,
+    }
     sums = {"regret": run.regret, "violation": run.violation, "gap": run.gap}
     optimal = {name: run.measures[name] for name in metrics.OPTIMAL}
-    return pa.table(exact | optimal | {f"cumulative_{name}": column for name, column in sums.items()})
+    return pa.table(
+        exact | optimal | {f"cumulative_{name}": column for name, column in sums.items()}
+    )
 
 
 def _write_csv(file: Path, rows: pa.Table, facts: dict[str, Any]) -> None:

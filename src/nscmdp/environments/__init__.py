@@ -29,16 +29,22 @@ def __getattr__(name: str) -> tuple[str, ...]:
 
 def maker(name: str) -> Callable[..., DriftingCMDP]:
     """The function that makes environment ``name``."""
-    found = import_module(f"{__name__}.{name}") if name in OWN else plugins.module("environments", name)
+    found = (
+        import_module(f"{__name__}.{name}") if name in OWN else plugins.module("environments", name)
+    )
     if found is None:
-        raise ValueError(unknown(name, (*OWN, *plugins.names("environments")), f"unknown environment {name!r}"))
+        raise ValueError(
+            unknown(name, (*OWN, *plugins.names("environments")), f"unknown environment {name!r}")
+        )
     return getattr(found, name)
 
 
 def make(name: str, episodes: int, **options: object) -> DriftingCMDP:
     """The environment ``name`` over ``episodes`` episodes; ``options`` are those of its own file."""
     function = maker(name)
-    known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    known = [
+        p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY
+    ]
     for option in options:
         if option not in known:
             raise ValueError(unknown(option, known, f"{name} has no option {option!r}"))
@@ -68,7 +74,9 @@ def path(
     from nscmdp import optimum
 
     if len(models) != len(knots):
-        raise ValueError(f"{len(models)} models but {len(knots)} knots: expected one knot for each model")
+        raise ValueError(
+            f"{len(models)} models but {len(knots)} knots: expected one knot for each model"
+        )
     for number, model in enumerate(models):
         if not isinstance(model, CMDP):
             raise ValueError(f"models[{number}] is a {type(model).__name__}, expected a CMDP")
@@ -80,7 +88,12 @@ def path(
 
 
 def sampled(
-    model: Callable[[float], CMDP], episodes: int, anchors: int = 11, *, name: str = "sampled", seed: int = 0
+    model: Callable[[float], CMDP],
+    episodes: int,
+    anchors: int = 11,
+    *,
+    name: str = "sampled",
+    seed: int = 0,
 ) -> DriftingCMDP:
     """A drift of your own from a function: ``model(share)`` is the CMDP when a share of the run, 0 to 1, is over.
 

@@ -42,7 +42,9 @@ def arrays(episodes: int, *, file: str = "", seed: int = 0) -> DriftingCMDP:
         models = anchors(found)
         shares, route = timetable(found, len(models))
         knots = place(shares, episodes)
-        return DriftingCMDP(models, knots, route[: len(knots)], episodes=episodes, name="arrays", seed=seed)
+        return DriftingCMDP(
+            models, knots, route[: len(knots)], episodes=episodes, name="arrays", seed=seed
+        )
     except ValueError as error:
         raise ValueError(f"file = {str(source)!r}: {error}") from None
 
@@ -52,7 +54,12 @@ def inputs(file: str = "", **_: object) -> list[Path]:
     return [Path(file) if file else EXAMPLE]
 
 
-def save(file: str | Path, models: Sequence[CMDP], knots: Sequence[float], route: Sequence[int] | None = None) -> None:
+def save(
+    file: str | Path,
+    models: Sequence[CMDP],
+    knots: Sequence[float],
+    route: Sequence[int] | None = None,
+) -> None:
     """Write ``models`` as the anchors of a path: ``models[route[i]]`` stands at the share ``knots[i]`` of a run."""
     aligned = DriftingCMDP(models, range(1, len(models) + 1)).anchors
     first = aligned[0]
@@ -89,13 +96,17 @@ def read(source: Path) -> dict[str, Array]:
     if not source.is_file():
         raise ValueError("there is no such file, expected an .npz file of arrays")
     if not zipfile.is_zipfile(source):
-        raise ValueError("it is not an .npz file, as numpy.savez and environments.arrays.save write it")
+        raise ValueError(
+            "it is not an .npz file, as numpy.savez and environments.arrays.save write it"
+        )
     with np.load(source) as content:  # which unpickles nothing, unless told to
         missing = [name for name in NEEDED if name not in content.files]
         unknown = [name for name in content.files if name not in (*NEEDED, *OPTIONAL)]
         if missing or unknown:
             what = f"no array {missing[0]!r}" if missing else f"an unknown array {unknown[0]!r}"
-            raise ValueError(f"it has {what}, expected {', '.join(NEEDED)} and perhaps {', '.join(OPTIONAL)}")
+            raise ValueError(
+                f"it has {what}, expected {', '.join(NEEDED)} and perhaps {', '.join(OPTIONAL)}"
+            )
         return {name: _numbers(content, name) for name in content.files}
 
 
@@ -125,7 +136,9 @@ def anchors(found: dict[str, Array]) -> list[CMDP]:
     for number, tables in enumerate(zip(*layered, strict=True)):
         probability, reward, utility = (_columns(table, successors) for table in tables)
         try:
-            models.append(CMDP.sparse(successors, probability, reward, utility, horizon, rho, start))
+            models.append(
+                CMDP.sparse(successors, probability, reward, utility, horizon, rho, start)
+            )
         except ValueError as error:
             raise ValueError(f"model {number}: {error}") from None
     return models
@@ -137,7 +150,9 @@ def _check_shapes(found: dict[str, Array]) -> None:
         raise ValueError(f"P has shape {P.shape}, expected (n, H, S, A, S) or (n, S, A, S)")
     for name in ("r", "g"):
         if found[name].shape not in (P.shape[:-1], P.shape):
-            raise ValueError(f"{name} has shape {found[name].shape}, expected {P.shape[:-1]} or {P.shape} as P has it")
+            raise ValueError(
+                f"{name} has shape {found[name].shape}, expected {P.shape[:-1]} or {P.shape} as P has it"
+            )
     if (P < 0).any():
         where = tuple(int(i) for i in np.argwhere(P < 0)[0])
         raise ValueError(f"P is {P[where]:g} at {where}, expected probabilities")
@@ -171,14 +186,22 @@ def timetable(found: dict[str, Array], models: int) -> tuple[list[float], list[i
     """The knots as shares of the run, and which model stands at each."""
     knots, route = found["knots"], found.get("route", np.arange(models))
     if knots.ndim != 1 or knots.shape != route.shape:
-        whose = f"route has shape {route.shape}" if "route" in found else f"there are {models} models"
+        whose = (
+            f"route has shape {route.shape}" if "route" in found else f"there are {models} models"
+        )
         raise ValueError(f"knots has shape {knots.shape} and {whose}: expected one knot for each")
     if not len(knots) or knots[0] != 0 or knots[-1] > 1 or (np.diff(knots) < 0).any():
-        raise ValueError(f"knots = {knots.tolist()}: expected shares of the run, increasing from 0 to at most 1")
+        raise ValueError(
+            f"knots = {knots.tolist()}: expected shares of the run, increasing from 0 to at most 1"
+        )
     if (knots[2:] == knots[:-2]).any() or list(knots[-2:]) == [1.0, 1.0]:
-        raise ValueError(f"knots = {knots.tolist()}: expected no share three times, and 1 only once")
+        raise ValueError(
+            f"knots = {knots.tolist()}: expected no share three times, and 1 only once"
+        )
     if not np.isin(route, np.arange(models)).all():
-        raise ValueError(f"route = {route.tolist()}: expected the numbers of models, 0 to {models - 1}")
+        raise ValueError(
+            f"route = {route.tolist()}: expected the numbers of models, 0 to {models - 1}"
+        )
     return knots.tolist(), [int(stop) for stop in route]
 
 
@@ -192,6 +215,12 @@ def place(shares: list[float], episodes: int) -> list[int]:
     if all(before < knot for before, knot in pairwise(knots)) and knots[-1] <= episodes:
         return knots
     legs = list(pairwise([*shares, 1.0] if again[-1] else shares))
-    room = [(1 + second) / (end - start) for (start, end), second in zip(legs, again, strict=False) if end > start]
+    room = [
+        (1 + second) / (end - start)
+        for (start, end), second in zip(legs, again, strict=False)
+        if end > start
+    ]
     enough = 1 + math.ceil(max(room))
-    raise ValueError(f"episodes = {episodes} is too few to keep the knots {shares} apart: {enough} are enough")
+    raise ValueError(
+        f"episodes = {episodes} is too few to keep the knots {shares} apart: {enough} are enough"
+    )

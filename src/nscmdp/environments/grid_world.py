@@ -67,11 +67,15 @@ def grid_world(
     if switch not in ("none", "goal", "obstacles", "both"):
         raise ValueError(f"switch = {switch!r}: expected 'none', 'goal', 'obstacles' or 'both'")
     if (switch == "none") != (len(switch_at) == 0):
-        raise ValueError(f"switch = {switch!r} with switch_at = {switch_at}: expected both or neither")
+        raise ValueError(
+            f"switch = {switch!r} with switch_at = {switch_at}: expected both or neither"
+        )
     if map != "random" and (size is not None or obstacles is not None):
         raise ValueError(f"map = {map!r}: size and obstacles are options of map = 'random' only")
     grid = random_map(size, obstacles, seed) if map == "random" else read_map(map)
-    worlds = [Cells.of(grid)] if switch == "none" else [Cells.of(grid), Cells.of(mirrored(grid, switch))]
+    worlds = (
+        [Cells.of(grid)] if switch == "none" else [Cells.of(grid), Cells.of(mirrored(grid, switch))]
+    )
     signs = np.random.default_rng([seed, 27]).choice((-1.0, 1.0), size=len(worlds[0].reward))
 
     def model(position: float, world: int) -> CMDP:
@@ -99,14 +103,23 @@ def grid_world(
     def anchor(position: float, world: int) -> CMDP:
         if position in positions:
             return model(position, world)
-        after = bisect(positions, position)  # on the straight line that the drift would be on without a switch
+        after = bisect(
+            positions, position
+        )  # on the straight line that the drift would be on without a switch
         low, high = positions[after - 1], positions[after]
         return between(model(low, world), model(high, world), (position - low) / (high - low))
 
     knots, stops = timetable(positions, legs, switch_at, episodes)
     places = list(dict.fromkeys(stops))
     route = [places.index(stop) for stop in stops]
-    return DriftingCMDP([anchor(*place) for place in places], knots, route, name="grid_world", seed=seed, picture=grid)
+    return DriftingCMDP(
+        [anchor(*place) for place in places],
+        knots,
+        route,
+        name="grid_world",
+        seed=seed,
+        picture=grid,
+    )
 
 
 def timetable(
@@ -152,7 +165,9 @@ def random_map(size: int | None, obstacles: float | None, seed: int) -> NDArray[
         raise ValueError(f"size = {size}: expected at least 3")
     if not 0 <= obstacles <= 1:
         raise ValueError(f"obstacles = {obstacles}: expected a share between 0 and 1")
-    inside = np.where(np.random.default_rng([seed, 29]).random((size, size)) < obstacles, OBSTACLE, FREE)
+    inside = np.where(
+        np.random.default_rng([seed, 29]).random((size, size)) < obstacles, OBSTACLE, FREE
+    )
     inside[[0, -1]] = FREE
     inside[0, size - 1 - max(1, round(size / 9))] = GOAL
     inside[-1, -1] = START
@@ -166,7 +181,9 @@ def read_map(map: str) -> NDArray[np.str_]:
         file = Path(map)
     if not file.is_file():
         known = ", ".join(sorted(f.stem for f in MAPS.glob("*.txt")))
-        raise ValueError(f"map = {map!r}: no such map or file, expected one of {known} or the path of a text file")
+        raise ValueError(
+            f"map = {map!r}: no such map or file, expected one of {known} or the path of a text file"
+        )
     try:
         lines = file.read_text(encoding="ascii").split()
     except (UnicodeDecodeError, OSError) as error:
@@ -176,10 +193,14 @@ def read_map(map: str) -> NDArray[np.str_]:
     grid = np.array([list(line) for line in lines])
     unknown = sorted(set(grid.ravel().tolist()) - set(WALL + FREE + OBSTACLE + START + GOAL))
     if unknown:
-        raise ValueError(f"map = {map!r}: {file} has the characters {unknown}, expected only # . o S G")
+        raise ValueError(
+            f"map = {map!r}: {file} has the characters {unknown}, expected only # . o S G"
+        )
     for mark, meaning in ((START, "start"), (GOAL, "destination")):
         if (grid == mark).sum() != 1:
-            raise ValueError(f"map = {map!r}: {file} must have one {meaning} {mark}, it has {(grid == mark).sum()}")
+            raise ValueError(
+                f"map = {map!r}: {file} must have one {meaning} {mark}, it has {(grid == mark).sum()}"
+            )
     border = np.concatenate([grid[0], grid[-1], grid[:, 0], grid[:, -1]])
     if (border != WALL).any():
         raise ValueError(f"map = {map!r}: {file} must be closed by walls (#) on all sides")

@@ -77,11 +77,15 @@ def linear(
         if value < least:
             raise ValueError(f"{option} = {value}: expected at least {least}")
     if dimension > states * actions:
-        raise ValueError(f"dimension = {dimension}: expected at most states x actions = {states * actions}")
+        raise ValueError(
+            f"dimension = {dimension}: expected at most states x actions = {states * actions}"
+        )
     if not 0 <= budget < math.inf:
         raise ValueError(f"budget = {budget}: expected 0 or more")
     if not 0 < slater < horizon:
-        raise ValueError(f"slater = {slater}: expected more than 0 and less than horizon = {horizon}")
+        raise ValueError(
+            f"slater = {slater}: expected more than 0 and less than horizon = {horizon}"
+        )
     size = LEG * horizon * math.sqrt(dimension)
     for draw in range(DRAWS):
         rng = np.random.default_rng([seed, 47, draw])
@@ -89,7 +93,10 @@ def linear(
         here = draw_parameters(rng, features)
         there = draw_parameters(rng, features)
         share = size / variation(here, there)
-        if share > 1 or np.linalg.matrix_rank(features.phi.reshape(-1, dimension), tol=1e-6) < dimension:
+        if (
+            share > 1
+            or np.linalg.matrix_rank(features.phi.reshape(-1, dimension), tol=1e-6) < dimension
+        ):
             continue
         there = between(here, there, share)
         rho = least_best_utility(features, here, there) - slater
@@ -114,7 +121,12 @@ def linear(
 
 
 def draw_features(
-    rng: np.random.Generator, states: int, actions: int, dimension: int, horizon: int, branching: int
+    rng: np.random.Generator,
+    states: int,
+    actions: int,
+    dimension: int,
+    horizon: int,
+    branching: int,
 ) -> Features:
     phi = rng.dirichlet(np.full(dimension, CONCENTRATION), size=(states, actions))
     successors = np.argsort(rng.random((horizon, states)), axis=1)[:, :branching]
@@ -125,9 +137,13 @@ def draw_parameters(rng: np.random.Generator, features: Features) -> Parameters:
     horizon, branching = features.successors.shape
     dimension = features.phi.shape[2]
     mu = rng.dirichlet(np.full(branching, CONCENTRATION), size=(horizon, dimension))
-    types = rng.permuted(np.broadcast_to(np.arange(dimension) % len(MEANS), (horizon, dimension)), axis=1)
+    types = rng.permuted(
+        np.broadcast_to(np.arange(dimension) % len(MEANS), (horizon, dimension)), axis=1
+    )
     theta = MEANS[types] + SPREAD * (2 * rng.random((horizon, dimension, 2)) - 1)
-    return Parameters((1 - EVEN) * mu + EVEN / branching, np.ascontiguousarray(np.moveaxis(theta, 2, 0)))
+    return Parameters(
+        (1 - EVEN) * mu + EVEN / branching, np.ascontiguousarray(np.moveaxis(theta, 2, 0))
+    )
 
 
 def between(first: Parameters, last: Parameters, weight: float) -> Parameters:
@@ -156,7 +172,9 @@ def model(features: Features, parameters: Parameters, rho: float) -> CMDP:
     )
 
 
-Choice = Callable[[Array, Array], Array]  # the probabilities (S,A) of actions, given their values Q and C
+Choice = Callable[
+    [Array, Array], Array
+]  # the probabilities (S,A) of actions, given their values Q and C
 
 
 def values(features: Features, parameters: Parameters, choice: Choice) -> tuple[float, float]:
@@ -192,7 +210,10 @@ def least_best_utility(features: Features, here: Parameters, there: Parameters) 
 
 def is_telling(features: Features, here: Parameters, there: Parameters, rho: float) -> bool:
     found = [against_uniform(features, between(here, there, t), rho) for t in np.linspace(0, 1, 5)]
-    return min(short for short, _ in found) >= FAR and max(multiplier for _, multiplier in found) > BINDS
+    return (
+        min(short for short, _ in found) >= FAR
+        and max(multiplier for _, multiplier in found) > BINDS
+    )
 
 
 def against_uniform(features: Features, parameters: Parameters, rho: float) -> tuple[float, float]:

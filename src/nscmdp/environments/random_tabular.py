@@ -56,7 +56,9 @@ def random_tabular(
     if not 0 <= budget < math.inf:
         raise ValueError(f"budget = {budget}: expected 0 or more")
     if not 0 < slater < horizon:
-        raise ValueError(f"slater = {slater}: expected more than 0 and less than horizon = {horizon}")
+        raise ValueError(
+            f"slater = {slater}: expected more than 0 and less than horizon = {horizon}"
+        )
     if drifts not in PARTS:
         raise ValueError(f"drifts = {drifts!r}: expected one of {', '.join(map(repr, PARTS))}")
     for draw in range(DRAWS):
@@ -72,7 +74,11 @@ def random_tabular(
 
 
 def draw_leg(
-    rng: np.random.Generator, shape: tuple[int, int, int], branching: int, rho: float, drifts: str = "all"
+    rng: np.random.Generator,
+    shape: tuple[int, int, int],
+    branching: int,
+    rho: float,
+    drifts: str = "all",
 ) -> DriftingCMDP | None:
     """One leg, in five episodes; none where M and M' are too close for it."""
     successors = distinct_states(rng, shape, branching)
@@ -103,7 +109,9 @@ def draw_leg(
     return DriftingCMDP([here, between(here, there, share)], [1, 5]) if share <= 1 else None
 
 
-def distinct_states(rng: np.random.Generator, shape: tuple[int, int, int], count: int) -> NDArray[np.uint32]:
+def distinct_states(
+    rng: np.random.Generator, shape: tuple[int, int, int], count: int
+) -> NDArray[np.uint32]:
     """(*shape, count): different states in every row, each set equally likely (Floyd's sampling, by columns)."""
     chosen = np.empty((*shape, count), np.uint32)
     for column, top in enumerate(range(shape[1] - count, shape[1])):
@@ -125,7 +133,9 @@ def walk(leg: DriftingCMDP, legs: float, episodes: int, seed: int) -> DriftingCM
     knots = [1 + math.floor(place / (places[-1] or 1.0) * (episodes - 1) + 0.5) for place in places]
     if len(set(knots)) < len(knots):
         enough = 1 + math.ceil(places[-1] / (places[-1] - places[-2]))
-        raise ValueError(f"episodes = {episodes} is too few to walk the budget in {legs:.6g} legs: {enough} are enough")
+        raise ValueError(
+            f"episodes = {episodes} is too few to walk the budget in {legs:.6g} legs: {enough} are enough"
+        )
     return DriftingCMDP(anchors, knots, route, episodes=episodes, name="random_tabular", seed=seed)
 
 
@@ -134,7 +144,9 @@ def uniform_regret(cmdp: CMDP) -> float:
     low, high = 0.0, cmdp.H / (cmdp.H - cmdp.rho)  # V* <= H, and the Slater gap is H - rho
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if _values(cmdp, _greedy(middle))[1] < cmdp.rho else (low, middle)
+        low, high = (
+            (middle, high) if _values(cmdp, _greedy(middle))[1] < cmdp.rho else (low, middle)
+        )
     value, utility = _values(cmdp, _greedy(high))
     best = value + high * (utility - cmdp.rho)
     value, utility = _values(cmdp, lambda q, c: np.full_like(q, 1 / cmdp.A))

@@ -46,7 +46,9 @@ class Game(NamedTuple):
     """Gymnasium's table, with the two states of the end."""
 
     probability: Array  # (S+2, A, S+2)
-    reward: Array  # (S+2, A, S+2), in Gymnasium's unit: the mean of what is paid with each successor
+    reward: (
+        Array  # (S+2, A, S+2), in Gymnasium's unit: the mean of what is paid with each successor
+    )
     cost: Array  # (S+2, A, S+2)
     start: Array  # (S+2,)
 
@@ -64,14 +66,22 @@ def toy_text(
 ) -> DriftingCMDP:
     if horizon < 1:
         raise ValueError(f"horizon = {horizon}: expected at least 1")
-    if ":" in env_id:  # Gymnasium would import what stands before it, and nothing that is read may run
-        raise ValueError(f"env_id = {env_id!r}: expected an id alone, of an environment that is registered already")
+    if (
+        ":" in env_id
+    ):  # Gymnasium would import what stands before it, and nothing that is read may run
+        raise ValueError(
+            f"env_id = {env_id!r}: expected an id alone, of an environment that is registered already"
+        )
     drift = DRIFTS.get(env_id.partition("-")[0], ({}, {}))
     ends = [drift[0] if first is None else first, drift[1] if last is None else last]
-    games = [read(env_id, key, options) for key, options in zip(("first", "last"), ends, strict=True)]
+    games = [
+        read(env_id, key, options) for key, options in zip(("first", "last"), ends, strict=True)
+    ]
     sizes = [(len(game.start) - 2, game.cost.shape[1]) for game in games]
     if sizes[0] != sizes[1]:
-        raise ValueError(f"first has (states, actions) = {sizes[0]} and last {sizes[1]}: expected the same of both")
+        raise ValueError(
+            f"first has (states, actions) = {sizes[0]} and last {sizes[1]}: expected the same of both"
+        )
     paid = np.concatenate([game.reward[game.probability > 0] for game in games])
     low, high = paid.min(), paid.max()
     anchors = [model(game, low, (high - low) or 1.0, horizon, horizon - limit) for game in games]
@@ -87,16 +97,22 @@ def model(game: Game, low: float, scale: float, horizon: int, rho: float) -> CMD
         return np.take_along_axis(table[None], successors.astype(np.int64), axis=3)
 
     reward, utility = columns((game.reward - low) / scale), columns(1.0 - game.cost)
-    return CMDP.sparse(successors, columns(game.probability), reward, utility, horizon, rho, game.start)
+    return CMDP.sparse(
+        successors, columns(game.probability), reward, utility, horizon, rho, game.start
+    )
 
 
 def read(env_id: str, key: str, options: dict[str, Any]) -> Game:
     """What Gymnasium makes of ``options``, which stand in the configuration as ``key``."""
     env, again = _made(env_id, key, options), _made(env_id, key, options)
     if env.P != again.P:
-        raise ValueError(f"{key} = {options}: {env_id} is another each time it is made, expected a fixed map")
+        raise ValueError(
+            f"{key} = {options}: {env_id} is another each time it is made, expected a fixed map"
+        )
     if getattr(env, "fickle_passenger", False):
-        raise ValueError(f"{key} = {options}: the table P of {env_id} knows nothing of fickle passengers")
+        raise ValueError(
+            f"{key} = {options}: the table P of {env_id} knows nothing of fickle passengers"
+        )
     states, actions = int(env.observation_space.n), int(env.action_space.n)
     rows = [[env.P[x][a] for a in range(actions)] for x in range(states)]
     return tabulate(rows, np.asarray(env.initial_state_distrib, dtype=float))
@@ -112,7 +128,9 @@ def _made(env_id: str, key: str, options: dict[str, Any]) -> Any:
     except (gymnasium.error.Error, ModuleNotFoundError) as error:
         raise ValueError(f"env_id = {env_id!r}: {error}") from None
     except Exception as error:  # whatever the environment says to its arguments
-        raise ValueError(f"{key} = {options}: {env_id} cannot be made with these arguments ({error})") from None
+        raise ValueError(
+            f"{key} = {options}: {env_id} cannot be made with these arguments ({error})"
+        ) from None
     if not (hasattr(env, "P") and hasattr(env, "initial_state_distrib")):
         raise ValueError(
             f"env_id = {env_id!r}: it has no transition table P and initial_state_distrib, expected an environment "

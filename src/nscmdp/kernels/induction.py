@@ -23,7 +23,9 @@ class Reach(NamedTuple):
 
     states: NDArray[np.uint32]  # of step 0, of step 1, ...
     steps: NDArray[np.int64]  # (H+1,): the states of step h are those from steps[h] to steps[h+1]
-    spans: NDArray[np.int64]  # (n,2): the stretches from one (layer,x) up to another that hold all of these
+    spans: NDArray[
+        np.int64
+    ]  # (n,2): the stretches from one (layer,x) up to another that hold all of these
     shared: bool  # do all actions of a state have the same successors, in the same columns?
 
 
@@ -52,7 +54,9 @@ class DriftArrays(NamedTuple):
 
 def model_of(cmdp: CMDP) -> Model:
     reach = reach_of(cmdp.successors, cmdp.mu0, cmdp.H)
-    return Model(cmdp.successors, cmdp.probability, cmdp.reward, cmdp.utility, cmdp.mu0, cmdp.H, reach)
+    return Model(
+        cmdp.successors, cmdp.probability, cmdp.reward, cmdp.utility, cmdp.mu0, cmdp.H, reach
+    )
 
 
 def empty_model(env: DriftingCMDP) -> Model:
@@ -112,7 +116,8 @@ def follow_all(successors, mu0, reached, steps, found):
 
 def drift_of(env: DriftingCMDP) -> DriftArrays:
     probability, reward, utility = (
-        values.reshape(len(env.anchors), -1) for values in (env.probability, env.reward, env.utility)
+        values.reshape(len(env.anchors), -1)
+        for values in (env.probability, env.reward, env.utility)
     )
     return DriftArrays(env.successors, probability, reward, utility, env.knots, env.route)
 
@@ -140,7 +145,15 @@ def mix_in(k, drift, model):
     _, _, actions, columns = model.successors.shape
     _, probability, reward, utility = flat_rows(model)
     for first, last in model.reach.spans:
-        blend(drift.probability, start, end, weight, first * actions * columns, last * actions * columns, probability)
+        blend(
+            drift.probability,
+            start,
+            end,
+            weight,
+            first * actions * columns,
+            last * actions * columns,
+            probability,
+        )
         blend(drift.reward, start, end, weight, first * actions, last * actions, reward)
         blend(drift.utility, start, end, weight, first * actions, last * actions, utility)
 
@@ -155,7 +168,12 @@ def blend(anchors, start, end, weight, first, last, out):
 @jit
 def flat_rows(model):
     """Successors, probabilities, rewards and utilities of all rows; see :func:`first_row` for their numbers."""
-    return model.successors.ravel(), model.probability.ravel(), model.reward.ravel(), model.utility.ravel()
+    return (
+        model.successors.ravel(),
+        model.probability.ravel(),
+        model.reward.ravel(),
+        model.utility.ravel(),
+    )
 
 
 @inlined
@@ -169,7 +187,10 @@ def first_row(model, h):
 def look_ahead(rows, columns, row, later):
     """Reward and utility of one row (h,x,a) and all that follows; ``later`` (S,2) holds V and W of the next step."""
     successors, probability, reward, utility = rows
-    first, width = np.uint64(row), np.uint64(columns)  # unsigned: a signed index is tested for counting from the end
+    first, width = (
+        np.uint64(row),
+        np.uint64(columns),
+    )  # unsigned: a signed index is tested for counting from the end
     value, utility_value = reward[first], utility[first]
     for i in range(width):
         y, p = successors[first * width + i], probability[first * width + i]
@@ -239,7 +260,9 @@ def choose(on_reward, on_utility, model, choice, values):
     if is_grid(model):
         return choose_among(4, 4, 4, on_reward, on_utility, model, choice, values)
     _, _, actions, columns = model.successors.shape
-    return choose_among(actions, in_fours(model), columns, on_reward, on_utility, model, choice, values)
+    return choose_among(
+        actions, in_fours(model), columns, on_reward, on_utility, model, choice, values
+    )
 
 
 @inlined
@@ -258,7 +281,9 @@ def choose_among(actions, fours, columns, on_reward, on_utility, model, choice, 
                 kept = preferred(on_reward, on_utility, kept, a + 2, three)
                 kept = preferred(on_reward, on_utility, kept, a + 3, four)
             for a in range(fours, actions):
-                kept = preferred(on_reward, on_utility, kept, a, look_ahead(rows, columns, row + a, later))
+                kept = preferred(
+                    on_reward, on_utility, kept, a, look_ahead(rows, columns, row + a, later)
+                )
             _, _, choice[h, x], now[x, 0], now[x, 1] = kept
     return start_values(model, values[0])
 
@@ -300,7 +325,9 @@ def walk_on(actions, columns, model, one, other, values, others):
         later_other, now_other = others[(h + 1) % 2], others[h % 2]
         for x in reachable(model, h):
             now[x, 0], now[x, 1] = look_ahead(rows, columns, row + x * actions + one[h, x], later)
-            now_other[x, 0], now_other[x, 1] = look_ahead(rows, columns, row + x * actions + other[h, x], later_other)
+            now_other[x, 0], now_other[x, 1] = look_ahead(
+                rows, columns, row + x * actions + other[h, x], later_other
+            )
     v, w = start_values(model, values[0])
     v_other, w_other = start_values(model, others[0])
     return v, w, v_other, w_other
@@ -335,7 +362,9 @@ def average_among(actions, fours, columns, model, policy, values):
         states, here = reachable(model, h), policy[model.reach.steps[h] :]
         for i in range(len(states)):
             x = states[i]
-            now[x, 0], now[x, 1] = average_of(actions, fours, columns, rows, first + x * actions, here[i], later)
+            now[x, 0], now[x, 1] = average_of(
+                actions, fours, columns, rows, first + x * actions, here[i], later
+            )
     return start_values(model, values[0])
 
 
@@ -345,7 +374,12 @@ def average_of(actions, fours, columns, rows, row, probabilities, later):
     value, utility_value = 0.0, 0.0
     for a in range(0, fours, 4):
         (v1, w1), (v2, w2), (v3, w3), (v4, w4) = look_ahead_four(rows, columns, row + a, later)
-        p1, p2, p3, p4 = probabilities[a], probabilities[a + 1], probabilities[a + 2], probabilities[a + 3]
+        p1, p2, p3, p4 = (
+            probabilities[a],
+            probabilities[a + 1],
+            probabilities[a + 2],
+            probabilities[a + 3],
+        )
         value = value + p1 * v1 + p2 * v2 + p3 * v3 + p4 * v4
         utility_value = utility_value + p1 * w1 + p2 * w2 + p3 * w3 + p4 * w4
     for a in range(fours, actions):

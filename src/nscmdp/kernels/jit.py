@@ -42,13 +42,19 @@ class Kernel:
 
     def __init__(self, function: Callable, **options: Any) -> None:
         self.py_func, self.options = function, options
-        self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
+        self.__doc__, self.__name__, self.__module__ = (
+            function.__doc__,
+            function.__name__,
+            function.__module__,
+        )
 
     @cached_property
     def dispatcher(self) -> Any:
         # error_model="numpy" leaves out the check for division by zero: no kernel divides by a number that can be zero.
         with kept_with(self.__module__):
-            return numba_module().njit(cache=True, error_model="numpy", **self.options)(self.py_func)
+            return numba_module().njit(cache=True, error_model="numpy", **self.options)(
+                self.py_func
+            )
 
     def __call__(self, *arguments: Any) -> Any:
         return (self.py_func if _IN_PYTHON.get() else self.dispatcher)(*arguments)
@@ -139,7 +145,9 @@ def overloaded(operation: Callable, choose: Callable[[Any], Callable | None]) ->
     infer_global(operation, types.Function(template))
 
 
-OPERATIONS: list[Callable[[], None]] = []  # what declares the operations of learners, when numba is there
+OPERATIONS: list[
+    Callable[[], None]
+] = []  # what declares the operations of learners, when numba is there
 
 
 def numba_module() -> Any:
@@ -183,10 +191,18 @@ def _prepared() -> Any:
             digests = [plugin_digest(module) for module in sorted(outside(key[0]))]
             if None in digests:
                 return None
-            usual, types = Path(self._cache_path), hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-            folder = usual.parent.with_name("-".join([usual.parent.name, *map(str, digests)])) / usual.name
+            usual, types = (
+                Path(self._cache_path),
+                hashlib.sha256(repr(key).encode()).hexdigest()[:16],
+            )
+            folder = (
+                usual.parent.with_name("-".join([usual.parent.name, *map(str, digests)]))
+                / usual.name
+            )
             folder.mkdir(parents=True, exist_ok=True)
-            return CheckedCacheFile(str(folder), f"{self._index_name.removesuffix('.nbi')}-{types}", self._source_stamp)
+            return CheckedCacheFile(
+                str(folder), f"{self._index_name.removesuffix('.nbi')}-{types}", self._source_stamp
+            )
 
         def _load_index(self):
             return super()._load_index() if is_sound(self._index_path) else {}
@@ -202,7 +218,11 @@ def _prepared() -> Any:
         @classmethod
         def get_suitable_cache_subpath(cls, py_file):
             folder = Path(py_file).parent
-            return folder.name if folder.is_relative_to(PACKAGE) else super().get_suitable_cache_subpath(py_file)
+            return (
+                folder.name
+                if folder.is_relative_to(PACKAGE)
+                else super().get_suitable_cache_subpath(py_file)
+            )
 
     numba.config.CACHE_DIR = str(folder())  # type: ignore[attr-defined]
     caching.IndexDataCacheFile = CheckedCacheFile  # type: ignore[misc]
@@ -254,5 +274,9 @@ def is_sound(file: str) -> bool:
         return True
     sound = hashlib.sha256(content[:-32]).digest() == content[-32:]
     if not sound:
-        print(f"nscmdp: the compiled kernel {file} is damaged: compiling it again", file=sys.stderr, flush=True)
+        print(
+            f"nscmdp: the compiled kernel {file} is damaged: compiling it again",
+            file=sys.stderr,
+            flush=True,
+        )
     return sound

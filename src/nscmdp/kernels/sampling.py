@@ -36,11 +36,16 @@ class Sampler(NamedTuple):
 def sampler_of(env: DriftingCMDP) -> Sampler:
     columns = env.probability.shape[-1]
     threshold, alias = alias_tables(env.probability.reshape(-1, columns))
-    threshold, alias = threshold.reshape(env.probability.shape), alias.reshape(env.probability.shape)
+    threshold, alias = (
+        threshold.reshape(env.probability.shape),
+        alias.reshape(env.probability.shape),
+    )
     outcomes = np.empty(env.probability.shape, OUTCOME)
     outcomes["threshold"] = threshold
     outcomes["state"] = env.successors
-    outcomes["alias_state"] = np.take_along_axis(np.broadcast_to(env.successors, alias.shape), alias, axis=-1)
+    outcomes["alias_state"] = np.take_along_axis(
+        np.broadcast_to(env.successors, alias.shape), alias, axis=-1
+    )
     for name in ("reward", "utility"):
         for number, anchor in enumerate(env.anchors):
             paid = np.asarray(getattr(anchor, f"{name}_of"))
@@ -85,7 +90,9 @@ def fill_alias_tables(probability, threshold, alias):
         while riches > 0:
             riches -= 1
             threshold[row, rich[riches]] = 1.0
-        while poors > 0:  # only rounding leaves any: a column of probability 0 always found a rich one
+        while (
+            poors > 0
+        ):  # only rounding leaves any: a column of probability 0 always found a rich one
             poors -= 1
             if probability[row, poor[poors]] > 0.0:
                 threshold[row, poor[poors]] = 1.0

@@ -12,7 +12,9 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-OTHERS: dict[str, Path] = {}  # by top-level module: the folder of another package that is built on this one
+OTHERS: dict[
+    str, Path
+] = {}  # by top-level module: the folder of another package that is built on this one
 PLUGINS: dict[str, Path] = {}  # by top-level module: the folder of a plug-in's package, or its file
 KERNELS = ("simulate.py", "learner.py", "optimum.py", "kernels/*.py", "algorithms/*.py")
 
@@ -62,7 +64,11 @@ def closure(module: str) -> frozenset[Path]:
 
 def imports(file: Path) -> list[str]:
     """The names of the package or a plug-in that a file imports, wherever in it: modules, or what stands in them."""
-    return [name for name in _imported(file) if name.partition(".")[0] in {PACKAGE.name, *OTHERS, *PLUGINS}]
+    return [
+        name
+        for name in _imported(file)
+        if name.partition(".")[0] in {PACKAGE.name, *OTHERS, *PLUGINS}
+    ]
 
 
 @cache
@@ -81,7 +87,10 @@ def _file(module: str) -> Path | None:
     root = PACKAGE if top == PACKAGE.name else OTHERS.get(top, PLUGINS.get(top))
     if root is None or root.is_file():
         return root
-    for candidate in (root.joinpath(*parts).with_suffix(".py"), root.joinpath(*parts, "__init__.py")):
+    for candidate in (
+        root.joinpath(*parts).with_suffix(".py"),
+        root.joinpath(*parts, "__init__.py"),
+    ):
         if (parts or root != PACKAGE) and candidate.is_file():
             return candidate
     return None
@@ -101,8 +110,8 @@ def _code(file: Path) -> str:
     """The syntax tree without docstrings, as text."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node, clean=False
-        ):
+        if isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ) and ast.get_docstring(node, clean=False):
             node.body = node.body[1:]
     return ast.dump(tree)

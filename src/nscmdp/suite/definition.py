@@ -59,7 +59,9 @@ class Frozen(Strict):
 
     def tuning(self, frames: float | None) -> str:
         """Its name; ``frames``: the least number of them within a run, if another than usual."""
-        return f"tuning_{ROLE}_{self.tuned_on or self.name}" + (f"_frames_{frames:g}" if frames else "")
+        return f"tuning_{ROLE}_{self.tuned_on or self.name}" + (
+            f"_frames_{frames:g}" if frames else ""
+        )
 
 
 class Hypothesis(Strict):
@@ -107,25 +109,39 @@ class Suite(Strict):
     @model_validator(mode="after")
     def _is_whole(self) -> "Suite":
         names = [one.name for one in self.environments]
-        for what, found in (("environments", names), ("hypotheses", [one.id for one in self.hypotheses])):
+        for what, found in (
+            ("environments", names),
+            ("hypotheses", [one.id for one in self.hypotheses]),
+        ):
             twice = {one for one in found if found.count(one) > 1}
             if twice:
                 raise ValueError(f"{what}: {twice.pop()!r} stands there twice")
         if self.tuning_instance in self.instances:
-            raise ValueError(f"tuning_instance = {self.tuning_instance} is reported too, expected another seed")
+            raise ValueError(
+                f"tuning_instance = {self.tuning_instance} is reported too, expected another seed"
+            )
         if SCALE not in self.references:
             raise ValueError(f"references: expected {SCALE!r} among them, whose gap is the unit")
         for one in self.hypotheses:
             if one.measure not in MEASURES:
-                raise ValueError(f"{one.id}: " + unknown(one.measure, MEASURES, f"unknown measure {one.measure!r}"))
+                raise ValueError(
+                    f"{one.id}: "
+                    + unknown(one.measure, MEASURES, f"unknown measure {one.measure!r}")
+                )
             if len(one.environments) != len(one.other_environments):
-                raise ValueError(f"{one.id}: expected as many environments in than_in as in environments")
+                raise ValueError(
+                    f"{one.id}: expected as many environments in than_in as in environments"
+                )
             for name in (*one.environments, *one.other_environments):
                 if name not in names:
-                    raise ValueError(f"{one.id}: " + unknown(name, names, f"unknown environment {name!r}"))
+                    raise ValueError(
+                        f"{one.id}: " + unknown(name, names, f"unknown environment {name!r}")
+                    )
         for frozen in self.environments:
             if frozen.tuned_on is not None and frozen.tuned_on not in names:
-                raise ValueError(f"{frozen.name}: tuned_on = {frozen.tuned_on!r}, expected an environment")
+                raise ValueError(
+                    f"{frozen.name}: tuned_on = {frozen.tuned_on!r}, expected an environment"
+                )
         return self
 
     @cached_property
@@ -150,6 +166,11 @@ def fingerprint(env: DriftingCMDP) -> str:
     for whole in (env.knots, env.route, env.successors.astype(np.int64)):
         content.update(np.ascontiguousarray(whole).tobytes())
     paid = [part for anchor in env.anchors for part in (anchor.reward_of, anchor.utility_of)]
-    for part in (env.mu0, env.probability, *paid, *([] if env.features is None else [env.features])):
+    for part in (
+        env.mu0,
+        env.probability,
+        *paid,
+        *([] if env.features is None else [env.features]),
+    ):
         content.update(np.ascontiguousarray(np.round(part, DIGITS) + 0.0).tobytes())
     return content.hexdigest()[:16]

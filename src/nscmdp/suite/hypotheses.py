@@ -32,19 +32,33 @@ def table(runs: pd.DataFrame, expected: list[Hypothesis]) -> pd.DataFrame:
     return found
 
 
-def with_searches(found: pd.DataFrame, runs: pd.DataFrame, expected: list[Hypothesis]) -> pd.DataFrame:
+def with_searches(
+    found: pd.DataFrame, runs: pd.DataFrame, expected: list[Hypothesis]
+) -> pd.DataFrame:
     """A table with the number of searches, and how many of them come to the same verdict by their own constants.
 
     Learners that are not tuned stay as they are.
     """
     choices = searches(runs)
-    single = [table(runs[runs["choice"].isin((UNTUNED, choice))], expected)["verdict"] for choice in choices]
-    return found.assign(searches=len(choices), agree=sum((one == found["verdict"]).astype(int) for one in single))
+    single = [
+        table(runs[runs["choice"].isin((UNTUNED, choice))], expected)["verdict"]
+        for choice in choices
+    ]
+    return found.assign(
+        searches=len(choices), agree=sum((one == found["verdict"]).astype(int) for one in single)
+    )
 
 
 def _named(one: Hypothesis) -> dict[str, str]:
-    places = " ".join(one.environments) + (f" (than in {' '.join(one.than_in)})" if one.than_in else "")
-    beside = {"learner": one.learner, "than": one.other, "measure": one.measure, "environments": places}
+    places = " ".join(one.environments) + (
+        f" (than in {' '.join(one.than_in)})" if one.than_in else ""
+    )
+    beside = {
+        "learner": one.learner,
+        "than": one.other,
+        "measure": one.measure,
+        "environments": places,
+    }
     return {"id": one.id, "says": one.says, **beside}
 
 

@@ -14,9 +14,16 @@ from nscmdp.metrics import Array
 from nscmdp.randomness import checkpoints
 
 BEST = ("value", "utility", "multiplier")  # of the constrained optimum
-REFERENCES = ("unconstrained", "unconstrained_utility", "uniform")  # best without a constraint; the uniform policy
+REFERENCES = (
+    "unconstrained",
+    "unconstrained_utility",
+    "uniform",
+)  # best without a constraint; the uniform policy
 FLOATS = pa.list_(pa.float64())
-SCHEMA = pa.schema({"case": pa.string(), "episode": pa.list_(pa.int64())} | dict.fromkeys((*BEST, *REFERENCES), FLOATS))
+SCHEMA = pa.schema(
+    {"case": pa.string(), "episode": pa.list_(pa.int64())}
+    | dict.fromkeys((*BEST, *REFERENCES), FLOATS)
+)
 
 
 class Mismatch(ValueError):
@@ -27,7 +34,9 @@ def environment(case: dict[str, Any]) -> DriftingCMDP:
     """The environment of a planned case."""
     env = environments.make(case["name"], case["episodes"], **case["options"])
     if env.fingerprint() != case["fingerprint"]:
-        raise Mismatch(f"{case['name']} has changed since the run was planned: start the pipeline again")
+        raise Mismatch(
+            f"{case['name']} has changed since the run was planned: start the pipeline again"
+        )
     return env
 
 
@@ -38,11 +47,19 @@ def solve(spec: dict[str, Any], output: Path) -> None:
     for case, made_from in spec["cases"].items():
         began = time.monotonic()
         env = environment(made_from)
-        asked = np.unique(np.concatenate([checkpoints(env.episodes, every, seed) for seed in seeds]))
+        asked = np.unique(
+            np.concatenate([checkpoints(env.episodes, every, seed) for seed in seeds])
+        )
         best = dict(zip(BEST, optimum.along(env, asked).T, strict=True))
         beside = optimum.references(env, asked) if spec["references"] else np.empty((0, 3))
-        rows.append({"case": case, "episode": asked, **best, **dict(zip(REFERENCES, beside.T, strict=True))})
-        print(f"{case}: {len(asked)} optima, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+        rows.append(
+            {"case": case, "episode": asked, **best, **dict(zip(REFERENCES, beside.T, strict=True))}
+        )
+        print(
+            f"{case}: {len(asked)} optima, {time.monotonic() - began:.1f} s",
+            file=sys.stderr,
+            flush=True,
+        )
     files.write(output, pa.Table.from_pylist(rows, schema=SCHEMA), files.provenance(spec))
 
 
@@ -50,4 +67,7 @@ def by_case(file: Path) -> dict[str, Array]:
     """Case -> (n,3): value, utility and multiplier."""
     table, _ = files.read(file)
     columns = [files.cells(table, name) for name in BEST]
-    return {case: np.column_stack(best) for case, *best in zip(table["case"].to_pylist(), *columns, strict=True)}
+    return {
+        case: np.column_stack(best)
+        for case, *best in zip(table["case"].to_pylist(), *columns, strict=True)
+    }

@@ -69,7 +69,9 @@ def _of_drawn_searches(compared: Cube, runs: pd.DataFrame) -> Array:
     main = compared.values.mean(axis=(2, 3))
     means = [main]
     for choice in searches(runs):
-        mine = cube(runs[runs["choice"] == choice], compared.learners, compared.environments, "gap").mean(axis=(2, 3))
+        mine = cube(
+            runs[runs["choice"] == choice], compared.learners, compared.environments, "gap"
+        ).mean(axis=(2, 3))
         means.append(np.where(np.isnan(mine), main, mine))
     found = np.stack(means[1:] or means)  # (searches, L, E)
     picked = np.random.default_rng(0).integers(len(found), size=(RESAMPLES, *main.shape))

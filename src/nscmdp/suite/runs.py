@@ -16,15 +16,22 @@ from nscmdp.suite.definition import Frozen
 
 KEYS = ["environment", "instance", "seed", "learner", "choice"]
 UNTUNED, MAIN = "", "main"
-REPORTED = (UNTUNED, MAIN)  # the choices that are reported; those of single searches tell what searching decides
+REPORTED = (
+    UNTUNED,
+    MAIN,
+)  # the choices that are reported; those of single searches tell what searching decides
 ADAPTED, IN_A_ROW = 0.25, 3
 
 
-def of_learner(learner: str, setting: str, one: Frozen, instance: int, seed: int, unit: float) -> dict[str, Any]:
+def of_learner(
+    learner: str, setting: str, one: Frozen, instance: int, seed: int, unit: float
+) -> dict[str, Any]:
     """The row of one run that is made here and now; ``unit`` is the uniform policy's gap in this instance."""
     env = environments.make(**one.environment, episodes=one.episodes, seed=instance)
     run = simulate.run(env, learner, setting, seed, one.evaluate_every, windows=1, solve=False)
-    compared = metrics.compare(run.value, run.utility_value, optimum.along(env, run.episode), run.rho)
+    compared = metrics.compare(
+        run.value, run.utility_value, optimum.along(env, run.episode), run.rho
+    )
     exact = pd.DataFrame({"episode": run.episode, "weight": run.weight, **compared})
     return {
         "environment": one.name,
@@ -32,7 +39,9 @@ def of_learner(learner: str, setting: str, one: Frozen, instance: int, seed: int
         "seed": seed,
         "learner": learner,
         **measures(exact),
-        "adaptation": adaptation(exact["episode"], exact["gap"] / unit, switches(env), env.episodes),
+        "adaptation": adaptation(
+            exact["episode"], exact["gap"] / unit, switches(env), env.episodes
+        ),
         "rho": run.rho,
         "state_bytes": algorithms.state_bytes(run.learner),
     }
@@ -61,7 +70,11 @@ def adaptation(episode: pd.Series, gap: pd.Series, switched: list[int], episodes
     if not switched:
         return np.nan
     ends = [*switched[1:], episodes]
-    return float(np.mean([_until_adapted(episode, gap, *stretch) for stretch in zip(switched, ends, strict=True)]))
+    return float(
+        np.mean(
+            [_until_adapted(episode, gap, *stretch) for stretch in zip(switched, ends, strict=True)]
+        )
+    )
 
 
 def _until_adapted(episode: pd.Series, gap: pd.Series, first: int, last: int) -> float:

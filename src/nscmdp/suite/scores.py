@@ -43,14 +43,21 @@ class Cube(NamedTuple):
     def of(cls, runs: pd.DataFrame, learners: list[str], measure: str = "gap") -> "Cube":
         """Of the learners that are there, in the environments in which each of them ran."""
         there = [name for name in learners if (runs["learner"] == name).any()]
-        ran = runs[runs["learner"].isin(there)].groupby("environment", sort=False)["learner"].nunique()
+        ran = (
+            runs[runs["learner"].isin(there)]
+            .groupby("environment", sort=False)["learner"]
+            .nunique()
+        )
         environments = [str(name) for name in ran.index[ran == len(there)]]
         return cls(there, environments, cube(runs, there, environments, measure))
 
     def resampled(self, instances: bool = True, seeds: bool = True) -> Array:
         """(R, L): the mean over all environments of every learner, in every resample."""
         _, E, I, S = self.values.shape
-        return weights(E, I, S, instances=instances, seeds=seeds) @ self.values.reshape(len(self.learners), -1).T
+        return (
+            weights(E, I, S, instances=instances, seeds=seeds)
+            @ self.values.reshape(len(self.learners), -1).T
+        )
 
 
 def cube(runs: pd.DataFrame, learners: list[str], environments: list[str], measure: str) -> Array:
@@ -67,8 +74,16 @@ def cube(runs: pd.DataFrame, learners: list[str], environments: list[str], measu
 def weights(E: int, I: int, S: int, *, instances: bool = True, seeds: bool = True) -> Array:
     """(R, E I S): the share of every run in a mean over environments, in every resample."""
     rng = np.random.default_rng(0)
-    drawn = rng.multinomial(I, np.full(I, 1 / I), size=(RESAMPLES, E)) if instances else np.ones((RESAMPLES, E, I), int)
-    within = rng.multinomial(drawn * S, np.full(S, 1 / S)) if seeds else np.repeat(drawn[..., None], S, axis=3)
+    drawn = (
+        rng.multinomial(I, np.full(I, 1 / I), size=(RESAMPLES, E))
+        if instances
+        else np.ones((RESAMPLES, E, I), int)
+    )
+    within = (
+        rng.multinomial(drawn * S, np.full(S, 1 / S))
+        if seeds
+        else np.repeat(drawn[..., None], S, axis=3)
+    )
     return within.reshape(RESAMPLES, -1) / (E * I * S)
 
 
@@ -110,7 +125,10 @@ def pairs(compared: Cube) -> pd.DataFrame:
     """How often the first of two learners has the smaller gap; ties count half."""
     by_name = dict(zip(compared.learners, compared.values, strict=True))
     return pd.DataFrame(
-        [[a, b, *interval(improvement(by_name[a], by_name[b]))] for a, b in permutations(compared.learners, 2)],
+        [
+            [a, b, *interval(improvement(by_name[a], by_name[b]))]
+            for a, b in permutations(compared.learners, 2)
+        ],
         columns=["learner", "than", "probability", "low", "high"],
     )
 
@@ -131,10 +149,16 @@ def paired(runs: pd.DataFrame, learners: list[str], first: str) -> pd.DataFrame:
 def tallied(differences: pd.DataFrame) -> pd.DataFrame:
     """Of :func:`paired`, by learner and measure: where the interval lies below 0, and where above, by name."""
     rows = []
-    for keys, mine in differences[differences["measure"].isin(TALLIED)].groupby(["learner", "measure"], sort=False):
-        worse = [f"{row.environment} {row.difference:+.3f}" for row in mine[mine["low"] > 0].itertuples()]
+    for keys, mine in differences[differences["measure"].isin(TALLIED)].groupby(
+        ["learner", "measure"], sort=False
+    ):
+        worse = [
+            f"{row.environment} {row.difference:+.3f}" for row in mine[mine["low"] > 0].itertuples()
+        ]
         rows.append([*keys, len(mine), (mine["high"] < 0).sum(), len(worse), ", ".join(worse)])
-    return pd.DataFrame(rows, columns=["learner", "measure", "environments", "better", "worse", "namely"])
+    return pd.DataFrame(
+        rows, columns=["learner", "measure", "environments", "better", "worse", "namely"]
+    )
 
 
 def improvement(here: Array, there: Array) -> Array:

@@ -33,7 +33,9 @@ class Margins(NamedTuple):
     """Statements about a run, for the objective "margin"."""
 
     parts: tuple[str, ...]
-    distances: Callable[[simulate.Run, pd.DataFrame, DriftingCMDP], dict[str, float]]  # of a run and its references
+    distances: Callable[
+        [simulate.Run, pd.DataFrame, DriftingCMDP], dict[str, float]
+    ]  # of a run and its references
 
 
 class Objective(NamedTuple):
@@ -61,7 +63,9 @@ class Objective(NamedTuple):
             return _in_order(means.assign(infeasible=False, key=loss))
         bound = upper_bound(means["violation"], spread["violation"], selection_seeds)
         infeasible = (bound > 0) & self.constrained
-        return _in_order(means.assign(infeasible=infeasible, key=means["loss"].where(~infeasible, bound)))
+        return _in_order(
+            means.assign(infeasible=infeasible, key=means["loss"].where(~infeasible, bound))
+        )
 
     def summary(self, rows: pd.DataFrame) -> pd.DataFrame:
         """One row per candidate (``factors``): means over the selection seeds, and whether it is feasible."""
@@ -105,8 +109,16 @@ class Scorer:
     """Scores factors of one algorithm in one environment."""
 
     def __init__(self, spec: dict[str, Any], solved: Path, margins: Margins | None = None) -> None:
-        self.env, self.objective, self.margins = optima.environment(spec["case"]), Objective.of(spec, margins), margins
-        self.algorithm, self.variants, self.every = spec["algorithm"], spec["variants"], spec["evaluate_every"]
+        self.env, self.objective, self.margins = (
+            optima.environment(spec["case"]),
+            Objective.of(spec, margins),
+            margins,
+        )
+        self.algorithm, self.variants, self.every = (
+            spec["algorithm"],
+            spec["variants"],
+            spec["evaluate_every"],
+        )
         self.best = references(solved, spec["case"]["episodes"])
         self.selection_seeds = len(spec["effort"]["selection_seeds"])
 
@@ -118,28 +130,44 @@ class Scorer:
         return self.objective.provisional(rows, self.selection_seeds)
 
     def score(self, factors: dict[str, float], seed: int) -> dict[str, float]:
-        given: dict[str, Any] = {"factors": factors, "variants": self.variants, "windows": 1, "solve": False}
+        given: dict[str, Any] = {
+            "factors": factors,
+            "variants": self.variants,
+            "windows": 1,
+            "solve": False,
+        }
         run = simulate.run(self.env, self.algorithm, "scaled", seed, self.every, **given)
         best = self.best.loc[run.episode]
         found = scored(run, best, self.objective.constrained)
-        return found if self.margins is None else found | self.margins.distances(run, best, self.env)
+        return (
+            found if self.margins is None else found | self.margins.distances(run, best, self.env)
+        )
 
 
 def references(solved: Path, episodes: int) -> pd.DataFrame:
     """By episode: the optimum, its multiplier, the best value without the constraint and the uniform policy's."""
     table = files.read(solved)[0].to_pandas().set_index("case")
     case = table.loc[f"default/K={episodes}"]
-    return pd.DataFrame({name: case[name] for name in (*optima.BEST, *optima.REFERENCES)}, index=case["episode"])
+    return pd.DataFrame(
+        {name: case[name] for name in (*optima.BEST, *optima.REFERENCES)}, index=case["episode"]
+    )
 
 
 def scored(run: simulate.Run, best: pd.DataFrame, constrained: bool) -> dict[str, float]:
     def mean(of: Array) -> float:
         return metrics.mean(of, run.weight)
 
-    compared = metrics.compare(run.value, run.utility_value, best[list(optima.BEST)].to_numpy(), run.rho)
-    gain, room = run.value - best["uniform"].to_numpy(), (best["value"] - best["uniform"]).to_numpy()
+    compared = metrics.compare(
+        run.value, run.utility_value, best[list(optima.BEST)].to_numpy(), run.rho
+    )
+    gain, room = (
+        run.value - best["uniform"].to_numpy(),
+        (best["value"] - best["uniform"]).to_numpy(),
+    )
     return {
-        "loss": mean(compared["gap"] if constrained else best["unconstrained"].to_numpy() - run.value),
+        "loss": mean(
+            compared["gap"] if constrained else best["unconstrained"].to_numpy() - run.value
+        ),
         "violation": mean(compared["violation"]),
         "reward": mean(run.value),
         "utility": mean(run.utility_value),

@@ -35,7 +35,10 @@ from nscmdp.problem import DoesNotFit, Problem
 from nscmdp.suite import optima, scoring, tuning
 
 SPREAD = 4  # generations of Sobol points
-WIDTH, NEAR = 0.2, 0.1  # of the first search distribution, in shares of the ranges; NEAR: around a given start
+WIDTH, NEAR = (
+    0.2,
+    0.1,
+)  # of the first search distribution, in shares of the ranges; NEAR: around a given start
 NEWCOMERS = 3  # the best candidates since the last selection enter the next
 MEAN = -1  # the "candidate" that is the mean of the search distribution
 
@@ -75,7 +78,9 @@ class Space:
     def edges(self, factors: dict[str, float], near: float = 0.1) -> list[str]:
         """The factors within a tenth of an end of their range."""
         point = self.point(factors)
-        return [name for name, at in zip(self.names, point, strict=True) if not near < at < 1 - near]
+        return [
+            name for name, at in zip(self.names, point, strict=True) if not near < at < 1 - near
+        ]
 
 
 def sobol(dimension: int, number: int, seed: list[int]) -> Array:
@@ -102,7 +107,11 @@ def descents(generations: int, starts: Sequence[Array | None]) -> list[Descent]:
 
 
 def evolve(
-    dimension: int, effort: dict[str, Any], search: int, rank: Callable[[int, Array], list[int]], descent: Descent
+    dimension: int,
+    effort: dict[str, Any],
+    search: int,
+    rank: Callable[[int, Array], list[int]],
+    descent: Descent,
 ) -> Iterator[tuple[int, Array]]:
     """Try generations of points; ``rank`` orders them, the best first. Yields each one's number and the mean so far."""
     from cmaes import CMA  # which no other job needs
@@ -129,7 +138,11 @@ class Search:
     """One search for one learner's factors; ``known``: rows of an earlier attempt at it."""
 
     def __init__(
-        self, effort: dict[str, Any], space: Space, objective: scoring.Scorer, known: pd.DataFrame | None
+        self,
+        effort: dict[str, Any],
+        space: Space,
+        objective: scoring.Scorer,
+        known: pd.DataFrame | None,
     ) -> None:
         self.effort, self.space, self.objective = effort, space, objective
         self.rows: list[dict[str, Any]] = []
@@ -142,28 +155,46 @@ class Search:
         number, pool = self.effort["seeds"], self.effort["search_seeds"]
         return [pool[(generation * number + i) % len(pool)] for i in range(number)]
 
-    def score(self, stage: str, generation: int, candidate: int, text: str, seeds: list[int]) -> None:
+    def score(
+        self, stage: str, generation: int, candidate: int, text: str, seeds: list[int]
+    ) -> None:
         for seed in seeds:
-            row = self.known.get((stage, text, seed)) or self.objective.score(json.loads(text), seed)
+            row = self.known.get((stage, text, seed)) or self.objective.score(
+                json.loads(text), seed
+            )
             measured = {name: row[name] for name in self.objective.measures}
-            keys = {"stage": stage, "generation": generation, "candidate": candidate, "factors": text, "seed": seed}
+            keys = {
+                "stage": stage,
+                "generation": generation,
+                "candidate": candidate,
+                "factors": text,
+                "seed": seed,
+            }
             self.rows.append({**keys, **measured})
 
     def rank(self, generation: int, points: Array) -> list[int]:
         """The places of a generation's points, the best first."""
         seeds, first = self.seeds(generation), len(self.rows)
         for candidate, point in enumerate(points):
-            self.score("search", generation, candidate, json.dumps(self.space.factors(point)), seeds)
+            self.score(
+                "search", generation, candidate, json.dumps(self.space.factors(point)), seeds
+            )
         return list(self.objective.ordered(pd.DataFrame(self.rows[first:])).index)
 
     def tried(self, since: int = 0) -> pd.DataFrame:
         """What the search itself has scored, from some generation on."""
-        return pd.DataFrame([row for row in self.rows if row["stage"] == "search" and row["generation"] >= since])
+        return pd.DataFrame(
+            [row for row in self.rows if row["stage"] == "search" and row["generation"] >= since]
+        )
 
     def enter(self, generation: int, since: int, mean: Array | None) -> None:
         """The best candidates since the last selection, and the mean of the distribution, are scored on new seeds."""
-        parts = [self.objective.ordered(part) for _, part in self.tried(since).groupby("generation")]
-        best = pd.concat(parts).sort_values(["infeasible", "key"], kind="stable")[: NEWCOMERS + (mean is None)]
+        parts = [
+            self.objective.ordered(part) for _, part in self.tried(since).groupby("generation")
+        ]
+        best = pd.concat(parts).sort_values(["infeasible", "key"], kind="stable")[
+            : NEWCOMERS + (mean is None)
+        ]
         self.select(generation, [(int(i), text) for i, text in best["factors"].items()])
         if mean is not None:
             self.enter_point(generation, mean)
@@ -204,7 +235,11 @@ def run(
         if start is not None:
             search.enter_point(0, start)
     parts = descents(effort["generations"], starts)
-    asked = {part.first + level for part in parts for level in levels(part.until - part.first, part.start is None)}
+    asked = {
+        part.first + level
+        for part in parts
+        for level in levels(part.until - part.first, part.start is None)
+    }
     for part in parts:
         for generation, mean in evolve(len(space.names), effort, spec["search"], search.rank, part):
             if generation in asked:
@@ -213,7 +248,11 @@ def run(
                 since = generation
             files.write(progress, search.table(), files.provenance(spec))
             number = len(search.tried()) // effort["seeds"]
-            print(f"{number} candidates, {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+            print(
+                f"{number} candidates, {time.monotonic() - began:.1f} s",
+                file=sys.stderr,
+                flush=True,
+            )
     files.write(output, search.table(), files.provenance(spec))
     progress.unlink(missing_ok=True)
 
@@ -231,7 +270,14 @@ def for_tuning(
     scorer = scoring.Scorer(spec, solved, margins)
     space = space_of(spec)
     begun = None if start is None else space.point(tuning.main_choice(start))
-    run(spec, output, progress, space, scorer, [begun, *([space.strict()] if spec["strict"] else [])])
+    run(
+        spec,
+        output,
+        progress,
+        space,
+        scorer,
+        [begun, *([space.strict()] if spec["strict"] else [])],
+    )
 
 
 def space_of(spec: dict[str, Any]) -> Space:

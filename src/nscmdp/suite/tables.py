@@ -17,7 +17,9 @@ from nscmdp.suite import hypotheses, ranking, runs, scores
 from nscmdp.suite.definition import Hypothesis
 
 
-def tables(found: pd.DataFrame, ranked: list[str], expected: list[Hypothesis], first: str) -> dict[str, pd.DataFrame]:
+def tables(
+    found: pd.DataFrame, ranked: list[str], expected: list[Hypothesis], first: str
+) -> dict[str, pd.DataFrame]:
     """All tables but that of the runs, by their names; paired differences are those from the learner ``first``."""
     normalised = scores.normalised(found)
     main = normalised[normalised["choice"].isin(runs.REPORTED)]
@@ -27,7 +29,9 @@ def tables(found: pd.DataFrame, ranked: list[str], expected: list[Hypothesis], f
         "suite_profile.csv": scores.profile(compared),
         "suite_pairs.csv": scores.pairs(compared),
         "suite_paired.csv": scores.paired(main, ranked, first),
-        "suite_hypotheses.csv": hypotheses.with_searches(hypotheses.table(main, expected), normalised, expected),
+        "suite_hypotheses.csv": hypotheses.with_searches(
+            hypotheses.table(main, expected), normalised, expected
+        ),
         "suite_ranking.csv": ranking.with_searches(ranking.table(compared), compared, normalised),
         "suite_stability.csv": ranking.stability(compared, normalised),
     }

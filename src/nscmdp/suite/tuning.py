@@ -28,10 +28,17 @@ TABLE = pa.schema(
 
 
 def tune(
-    spec: dict[str, Any], output: Path, searches: Sequence[Path] = (), margins: scoring.Margins | None = None
+    spec: dict[str, Any],
+    output: Path,
+    searches: Sequence[Path] = (),
+    margins: scoring.Margins | None = None,
 ) -> None:
     """Write what the searches for one algorithm kept; those of the run, or as recorded."""
-    kept = spec["recorded"] if not searches else [one for one in entries(searches, spec, margins) if one["kept"]]
+    kept = (
+        spec["recorded"]
+        if not searches
+        else [one for one in entries(searches, spec, margins) if one["kept"]]
+    )
     rows = [{**one, "factors": json.dumps(one["factors"])} for one in kept]
     columns = [{name: row[name] for name in TABLE.names} for row in rows]
     files.write(output, pa.Table.from_pylist(columns, schema=TABLE), files.provenance(spec))
@@ -47,12 +54,20 @@ def entries(
     for number, file in enumerate(searches):
         rows = selection(file)
         generation = rows.drop_duplicates("factors").set_index("factors")["generation"]
-        for place, row in enumerate(scoring.ranked(Objective.of(spec, margins).summary(rows)).to_dict("records")):
+        for place, row in enumerate(
+            scoring.ranked(Objective.of(spec, margins).summary(rows)).to_dict("records")
+        ):
             factors = json.loads(row["factors"])
-            entry = {"search": number, "generation": int(generation[row["factors"]]), "kept": place == 0}
+            entry = {
+                "search": number,
+                "generation": int(generation[row["factors"]]),
+                "kept": place == 0,
+            }
             numbers = {name: float(f"{row[name]:.6g}") for name in NOTED}
             edges = {"edges": space.edges(factors)}
-            found.append({**entry, "feasible": bool(row["feasible"]), **numbers, "factors": factors, **edges})
+            found.append(
+                {**entry, "feasible": bool(row["feasible"]), **numbers, "factors": factors, **edges}
+            )
     return found
 
 
@@ -76,7 +91,9 @@ def choices(chosen_by: Iterable[Path]) -> dict[tuple[str, str, int], dict[str, d
         kept, facts = files.read(file)
         spec, tuning = facts["specification"], file.parts[-3]
         rows = summary(kept.to_pandas()).itertuples()
-        named = {name: json.loads(str(row.factors)) for row in rows for name in str(row.choice).split()}
+        named = {
+            name: json.loads(str(row.factors)) for row in rows for name in str(row.choice).split()
+        }
         found[tuning, spec["algorithm"], spec["case"]["episodes"]] = named
     return found
 

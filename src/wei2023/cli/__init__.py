@@ -18,7 +18,9 @@ def parse(given: Sequence[str]) -> Namespace:
     from nscmdp.cli.commands import Commands
     from wei2023.cli import audit
 
-    commands = Commands("wei2023", "The replication of Wei et al. (2023): its configuration, its results, its jobs.")
+    commands = Commands(
+        "wei2023", "The replication of Wei et al. (2023): its configuration, its results, its jobs."
+    )
     audit.add(commands)
     commands.add("job", None, "a step of the pipeline, as its rules call it", "wei2023 job --help")
     return commands.parse(given)

@@ -7,15 +7,22 @@ from nscmdp.cli.commands import Commands
 
 
 def add(commands: Commands) -> None:
-    sub = commands.add("validate", validate, "is a configuration sound?", "wei2023 validate config.yaml")
+    sub = commands.add(
+        "validate", validate, "is a configuration sound?", "wei2023 validate config.yaml"
+    )
     sub.add_argument("file", type=Path)
 
     sub = commands.add(
-        "check", check, "is a finished run complete, sound, as planned, by these sources?", "wei2023 check results"
+        "check",
+        check,
+        "is a finished run complete, sound, as planned, by these sources?",
+        "wei2023 check results",
     )
     sub.add_argument("results", type=Path)
 
-    sub = commands.add("verify", verify, "are results those that the repository states?", "wei2023 verify results")
+    sub = commands.add(
+        "verify", verify, "are results those that the repository states?", "wei2023 verify results"
+    )
     sub.add_argument("results", type=Path)
     sub.add_argument("--reference", type=Path, default=Path("docs/reference.json"))
     sub.add_argument("--update", action="store_true", help="make the results at hand the reference")
@@ -47,6 +54,10 @@ def verify(chosen: argparse.Namespace) -> None:
     different = reference.compare(chosen.results, chosen.reference)
     for one in different:
         print(one)
-    print(f"{len(different)} values differ from {chosen.reference}" if different else f"as {chosen.reference} says")
+    print(
+        f"{len(different)} values differ from {chosen.reference}"
+        if different
+        else f"as {chosen.reference} says"
+    )
     if different:
         raise SystemExit(1)

@@ -17,7 +17,9 @@ STEPS_OF_ONE = {
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="wei2023 job", description="A step of the pipeline, as its rules call it.")
+    parser = argparse.ArgumentParser(
+        prog="wei2023 job", description="A step of the pipeline, as its rules call it."
+    )
     jobs = parser.add_subparsers(title="steps", metavar="STEP", required=True)
 
     def command(name: str, run: Callable, help: str) -> argparse.ArgumentParser:
@@ -27,7 +29,9 @@ def parser() -> argparse.ArgumentParser:
 
     def job(name: str, run: Callable, help: str) -> argparse.ArgumentParser:
         sub = command(name, run, help)
-        sub.add_argument("specification", type=_specification, help="what decides the result, as JSON in a file")
+        sub.add_argument(
+            "specification", type=_specification, help="what decides the result, as JSON in a file"
+        )
         sub.add_argument("--output", type=Path, nargs="+", required=True)
         return sub
 
@@ -35,19 +39,34 @@ def parser() -> argparse.ArgumentParser:
 
     sub = job("search", _search, "search for an algorithm's factors")
     sub.add_argument("--optima", type=Path, required=True, help="of the environment")
-    sub.add_argument("--progress", type=Path, required=True, help="where a search that was cut short goes on from")
-    sub.add_argument("--start", type=Path, nargs="?", help="the tuning from whose choice the search begins")
+    sub.add_argument(
+        "--progress",
+        type=Path,
+        required=True,
+        help="where a search that was cut short goes on from",
+    )
+    sub.add_argument(
+        "--start", type=Path, nargs="?", help="the tuning from whose choice the search begins"
+    )
 
     sub = job("tune", _tune, "choose an algorithm's factors among what its searches found")
-    sub.add_argument("--searches", type=Path, nargs="*", default=[], help="none: those that are recorded")
+    sub.add_argument(
+        "--searches", type=Path, nargs="*", default=[], help="none: those that are recorded"
+    )
 
     sub = job("simulate", _simulate, "simulate a batch of seeds")
     sub.add_argument("--seeds", type=_seeds, required=True, help="0-4 or 0,2,7")
-    sub.add_argument("--optima", type=Path, nargs="?", help="of the environment, for runs kept by windows")
-    sub.add_argument("--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors")
+    sub.add_argument(
+        "--optima", type=Path, nargs="?", help="of the environment, for runs kept by windows"
+    )
+    sub.add_argument(
+        "--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors"
+    )
 
     sub = job("policies", _policies, "keep the policies of some episodes of a run")
-    sub.add_argument("--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors")
+    sub.add_argument(
+        "--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors"
+    )
 
     for name, help in (STEPS_OF_ONE | {name: step.says for name, step in STEPS.items()}).items():
         job(name, _step, help)
@@ -73,7 +92,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("answer", type=Path)
     sub.add_argument("--readme", type=Path, default=Path("README.md"))
 
-    sub = command("summary", _summary, "write what the suite came to into the README and docs/suite.md")
+    sub = command(
+        "summary", _summary, "write what the suite came to into the README and docs/suite.md"
+    )
     sub.add_argument("tables", type=Path, help="the folder of its tables")
     sub.add_argument("--readme", type=Path, default=Path("README.md"))
     sub.add_argument("--docs", type=Path, default=Path("docs/suite.md"))
@@ -105,7 +126,9 @@ def _tune(chosen: argparse.Namespace) -> None:
 def _simulate(chosen: argparse.Namespace) -> None:
     from wei2023.runs import simulations
 
-    simulations.simulate_batch(chosen.specification, chosen.seeds, chosen.output[0], chosen.optima, chosen.tuned)
+    simulations.simulate_batch(
+        chosen.specification, chosen.seeds, chosen.output[0], chosen.optima, chosen.tuned
+    )
 
 
 def _policies(chosen: argparse.Namespace) -> None:
@@ -158,14 +181,18 @@ def _readme(chosen: argparse.Namespace) -> None:
     from wei2023.verdicts import answer
 
     numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
-    files.write_text(chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers))
+    files.write_text(
+        chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers)
+    )
 
 
 def _summary(chosen: argparse.Namespace) -> None:
     from wei2023.report import suite_summary
 
     for file, block in ((chosen.readme, suite_summary.short), (chosen.docs, suite_summary.whole)):
-        files.write_text(file, suite_summary.in_text(file.read_text(encoding="utf-8"), block(chosen.tables)))
+        files.write_text(
+            file, suite_summary.in_text(file.read_text(encoding="utf-8"), block(chosen.tables))
+        )
 
 
 def _specification(file: str) -> dict[str, Any]:

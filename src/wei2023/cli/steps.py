@@ -22,13 +22,19 @@ class Step(NamedTuple):
     module: str
     says: str
     output: str  # the first file that it writes
-    roles: tuple[str, ...] | None = ()  # of the experiments that it depends on; None: all experiments
+    roles: (
+        tuple[str, ...] | None
+    ) = ()  # of the experiments that it depends on; None: all experiments
     keys: tuple[str, ...] = ()  # of the configuration, besides experiments and their tunings
 
 
 STEPS = {
     "tuned": Step(
-        "verdicts.tuned", "tabulate all candidates of all tunings", layout.table("tuned.csv"), (), ("tunings",)
+        "verdicts.tuned",
+        "tabulate all candidates of all tunings",
+        layout.table("tuned.csv"),
+        (),
+        ("tunings",),
     ),
     "environments": Step(
         "verdicts.description",
@@ -38,10 +44,17 @@ STEPS = {
         ("shown",),
     ),
     "comparison": Step(
-        "verdicts.comparison", "make the comparison table", layout.table("comparison.csv"), ("growth", "linear")
+        "verdicts.comparison",
+        "make the comparison table",
+        layout.table("comparison.csv"),
+        ("growth", "linear"),
     ),
     "suite": Step(
-        "verdicts.suite", "compare all learners on the suite", layout.table("suite_scores.csv"), ("suite",), ("suite",)
+        "verdicts.suite",
+        "compare all learners on the suite",
+        layout.table("suite_scores.csv"),
+        ("suite",),
+        ("suite",),
     ),
     "protocols": Step(
         "verdicts.protocols",
@@ -50,7 +63,13 @@ STEPS = {
         SIMULATED,
         ("protocols",),
     ),
-    "claims": Step("proofs", "gather the verdicts on all claims", layout.CLAIMS, SIMULATED, ("protocols", "claims")),
+    "claims": Step(
+        "proofs",
+        "gather the verdicts on all claims",
+        layout.CLAIMS,
+        SIMULATED,
+        ("protocols", "claims"),
+    ),
     "answer": Step(
         "verdicts.answer",
         "gather the numbers behind the answer",
@@ -64,15 +83,25 @@ STEPS = {
         layout.table("deviations.csv"),
         ("switches",),
     ),
-    "timing": Step("report.page.benchmarks", "gather from the logs how long episodes took", layout.TIMING, None, ALL),
+    "timing": Step(
+        "report.page.benchmarks",
+        "gather from the logs how long episodes took",
+        layout.TIMING,
+        None,
+        ALL,
+    ),
     "page": Step("report.page", "write the page that shows the results", layout.PAGE, None, ALL),
-    "checksums": Step("runs.integrity", "note the checksums of a finished run", layout.CHECKSUMS, None, ALL),
+    "checksums": Step(
+        "runs.integrity", "note the checksums of a finished run", layout.CHECKSUMS, None, ALL
+    ),
 }
 
 
 def specification(plan: Plan, step: Step) -> Specification:
     experiments = (
-        plan.experiments if step.roles is None else [name for role in step.roles for name in plan.roles.get(role, [])]
+        plan.experiments
+        if step.roles is None
+        else [name for role in step.roles for name in plan.roles.get(role, [])]
     )
     return _specified(plan, step.module, step.output, experiments, step.keys)
 
@@ -105,7 +134,9 @@ def of_claims(plan: Plan) -> dict[str, Specification]:
 def of_notebooks(plan: Plan) -> dict[str, Specification]:
     return {
         layout.job(f"notebooks/{name}"): {
-            "parameters": {key: value for key, value in plan.parameters(name).items() if key != "folder"},
+            "parameters": {
+                key: value for key, value in plan.parameters(name).items() if key != "folder"
+            },
             "figures": {one.name: one.caption for one in figures},
             "output": layout.notebook(name),
             "sources": sources.digest(f"wei2023.report.figures.{name}", "wei2023.report.notebooks"),
@@ -118,7 +149,13 @@ def of_notebooks(plan: Plan) -> dict[str, Specification]:
 def write(plan: Plan, folder: Path) -> None:
     """The specifications of all jobs and steps of a run."""
     made = {layout.job(f"steps/{name}"): specification(plan, step) for name, step in STEPS.items()}
-    planned = {**specifications.of_runs(plan), **of_experiments(plan), **of_claims(plan), **of_notebooks(plan), **made}
+    planned = {
+        **specifications.of_runs(plan),
+        **of_experiments(plan),
+        **of_claims(plan),
+        **of_notebooks(plan),
+        **made,
+    }
     specifications.write(folder, planned)
 
 
@@ -148,7 +185,9 @@ def _specified(
     return {
         "config": specifications.part(plan, experiments, keys),
         "output": output,
-        "sources": sources.digest(f"wei2023.{module}", *(["wei2023.proofs"] if module.startswith("proofs.") else [])),
+        "sources": sources.digest(
+            f"wei2023.{module}", *(["wei2023.proofs"] if module.startswith("proofs.") else [])
+        ),
         "templates": _templates() if module.startswith("report.page") else "",
         "plugins": plan.config.plugins,
     }

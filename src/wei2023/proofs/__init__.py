@@ -43,7 +43,9 @@ def judge(plan: Plan, folder: Path, group: str) -> None:
         raise ValueError(f"group = {group!r}: expected one of {', '.join(catalogue.CLAIM_GROUPS)}")
     import_module(f"wei2023.proofs.{group}")
     if plan.config.claims is None:
-        raise ValueError("the configuration asks for no claims: expected claims: {problems: ..., samples: ...}")
+        raise ValueError(
+            "the configuration asks for no claims: expected claims: {problems: ..., samples: ...}"
+        )
     given = Given(plan.config.claims.problems, plan.config.claims.samples, folder, plan.roles)
     found = {}
     for entry in ledger.load().claims:
@@ -82,8 +84,14 @@ def gather(plan: Plan, folder: Path, known: Ledger) -> list[dict[str, Any]]:
 
 
 def _object(entry: Entry, found: dict[str, Any]) -> dict[str, Any]:
-    evidence = {key: found[key] for key in ("why", "numbers", "notices", "bound", "slack_in", "samples")}
-    evidence |= {"data": data_of(entry.group), "rows": len(found["rows"]), "figure": figure_of(entry.group)}
+    evidence = {
+        key: found[key] for key in ("why", "numbers", "notices", "bound", "slack_in", "samples")
+    }
+    evidence |= {
+        "data": data_of(entry.group),
+        "rows": len(found["rows"]),
+        "figure": figure_of(entry.group),
+    }
     edges = {name: found[name] for name in EDGES}
     return {**entry.model_dump(), "verdict": found["verdict"], **edges, "evidence": evidence}
 
@@ -101,7 +109,11 @@ def figure_of(group: str) -> str | None:
 def markdown(claims: list[dict[str, Any]]) -> str:
     """The ledger of claims for a person: what they come to, then the equation of each and what decides it."""
     found = [claim["verdict"] for claim in claims]
-    counts = [(f"**{name}**", str(found.count(name)), says) for name, says in VERDICTS.items() if name in found]
+    counts = [
+        (f"**{name}**", str(found.count(name)), says)
+        for name, says in VERDICTS.items()
+        if name in found
+    ]
     parts = [
         "# The paper's claims, and what they come to",
         "Verdicts are computed, by one standard for all; `workflow/claims.yaml` says what decides each.",
@@ -151,5 +163,7 @@ def write(plan: Plan, folder: Path) -> None:
     claims = gather(plan, folder, ledger.load())
     files.write_text(folder / layout.CLAIMS, json.dumps(claims, indent=1) + "\n")
     files.write_text(folder / layout.CLAIMS_TEXT, markdown(claims))
-    text = letter(claims) if plan.claim_groups else "No claim on the theory was checked in this run.\n"
+    text = (
+        letter(claims) if plan.claim_groups else "No claim on the theory was checked in this run.\n"
+    )
     files.write_text(folder / layout.ERRATUM, text)

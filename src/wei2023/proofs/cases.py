@@ -46,7 +46,14 @@ def cases(given: Given, claim: str) -> Iterator[Case]:
 
 
 def bounded(
-    answer: str, why: str, value: float, notices: str, samples: int, numbers: Numbers, step: Step, bound: float = 1.0
+    answer: str,
+    why: str,
+    value: float,
+    notices: str,
+    samples: int,
+    numbers: Numbers,
+    step: Step,
+    bound: float = 1.0,
 ) -> Finding:
     """On a value of at most ``bound``; what a check notices, it notices from their quotient on."""
     says, where, measured = step
@@ -59,7 +66,9 @@ def runs_each(given: Given) -> int:
     return max(4, given.samples // max(1, given.problems))
 
 
-def drifting(rng: np.random.Generator, H: int, S: int, A: int, K: int, share: float) -> DriftingCMDP:
+def drifting(
+    rng: np.random.Generator, H: int, S: int, A: int, K: int, share: float
+) -> DriftingCMDP:
     """From a random model a ``share`` of the way to another, at one speed, always feasible."""
     P = rng.dirichlet(np.full(S, 0.5), size=(2, H, S, A))
     r, g = rng.random((2, 2, H, S, A))
@@ -93,7 +102,9 @@ def falling(H: int, K: int, kernel: bool) -> DriftingCMDP:
     entered, left = stay.copy(), stay.copy()
     entered[0], left[0] = [1.0, 0.0], [0.0, 1.0]
     ends = ((entered, paid), (left, paid)) if kernel else ((stay, utility), (stay, 0 * utility))
-    return DriftingCMDP([CMDP(P, r, utility, 0.0, [1.0, 0.0]) for P, r in ends], [1, K], name="falling")
+    return DriftingCMDP(
+        [CMDP(P, r, utility, 0.0, [1.0, 0.0]) for P, r in ends], [1, K], name="falling"
+    )
 
 
 class Bernoulli(NamedTuple):

@@ -31,7 +31,9 @@ from wei2023.proofs.instrumented import Constants, Path, Sizes, evaluate, litera
 POWERS = {"section 5.1": 2, "Lemma 8": 3, "proof of Theorem 1": 4}  # of H before b~
 
 
-def estimation_error(one: Case, c: Constants, runs: int, rng: np.random.Generator, random: bool) -> Array:
+def estimation_error(
+    one: Case, c: Constants, runs: int, rng: np.random.Generator, random: bool
+) -> Array:
     """(2, frames, runs), of Q and C: sums over a frame, exact in x_1 ~ mu0 and a_1 ~ pi_k."""
     path, K = Path(one.env), one.sizes.K
     played = RandomRewards(one.env, rng) if random else path
@@ -72,7 +74,9 @@ def sizes_to_try() -> Iterator[Sizes]:
         yield Sizes(round(K**0.3), 1, H, K, 1.0)
 
 
-def share_in_runs(given: Given, claim: str, power: int, random: bool = False) -> tuple[float, float]:
+def share_in_runs(
+    given: Given, claim: str, power: int, random: bool = False
+) -> tuple[float, float]:
     """The largest mean error of a frame over its bound, in Q or C, and the same less 3 errors."""
     found = []
     for one in cases(given, claim):
@@ -102,5 +106,8 @@ def estimation_error_per_frame(given: Given) -> Finding:
     why = f"The recursion needs more than the bound in {', '.join(failing)}." if failing else why
     numbers = [(f"{name}: share that the recursion needs", share) for name, share in needs.items()]
     numbers.append(("section 5.1: largest share in runs, K of about 100", mean))
-    answer, step = verdict(refuted=low > 1, proved=not failing), ("error of a frame", "Lemma 8", mean)
+    answer, step = (
+        verdict(refuted=low > 1, proved=not failing),
+        ("error of a frame", "Lemma 8", mean),
+    )
     return bounded(answer, why, most, "the bound divided by", given.samples, numbers, step)

@@ -39,7 +39,13 @@ LONGEST = 400  # characters of a reason
 SENTENCE = re.compile(r"[.!?](?=\s|$)")
 
 
-def verdict(*, refuted: bool = False, repair: str | None = None, proved: bool = True, asymptotic: bool = False) -> str:
+def verdict(
+    *,
+    refuted: bool = False,
+    repair: str | None = None,
+    proved: bool = True,
+    asymptotic: bool = False,
+) -> str:
     """The verdict on a statement.
 
     refuted
@@ -98,13 +104,17 @@ class Notice(NamedTuple):
 class Finding(NamedTuple):
     verdict: str
     why: str  # at most two sentences and 400 characters: what decides
-    numbers: Sequence[tuple[str, str | float]] = ()  # what a reader may want beside it: (what, how much)
+    numbers: Sequence[
+        tuple[str, str | float]
+    ] = ()  # what a reader may want beside it: (what, how much)
     notices: Notice | None = None
     value: float | None = None  # what was measured, where it comes nearest to the edge
     low: float | None = None  # its interval; both are the value where it is exact
     high: float | None = None
     bound: float | None = None  # the edge
-    slack: float | None = None  # how far from it: at least 0 where the statement, perhaps repaired, holds
+    slack: float | None = (
+        None  # how far from it: at least 0 where the statement, perhaps repaired, holds
+    )
     slack_in: str = "units of the value"  # or "orders of magnitude", "share of the bound"
     samples: int = 0  # problems, runs or steps that were looked at
     inequalities: Sequence[Inequality] = ()  # for the figure of looseness

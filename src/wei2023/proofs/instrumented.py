@@ -114,7 +114,9 @@ def evaluate(model: Model, policy: Array) -> Values:
     for h in reversed(range(H)):
         kernel = model.P[h].reshape(S * A, S).T
         for table, value, paid in ((Q, V, model.r), (C, W, model.g)):
-            table[..., h, :, :] = paid[h] + (value[..., h + 1, :] @ kernel).reshape(*policy.shape[:-3], S, A)
+            table[..., h, :, :] = paid[h] + (value[..., h + 1, :] @ kernel).reshape(
+                *policy.shape[:-3], S, A
+            )
             value[..., h, :] = (policy[..., h, :, :] * table[..., h, :, :]).sum(axis=-1)
     return Values(Q, C, V, W)
 
@@ -146,7 +148,11 @@ class State(NamedTuple):
 
 
 def episodes(
-    env: DriftingCMDP, constants: Constants, runs: int, rng: np.random.Generator, path: Path | None = None
+    env: DriftingCMDP,
+    constants: Constants,
+    runs: int,
+    rng: np.random.Generator,
+    path: Path | None = None,
 ) -> Iterator[State]:
     """The state before every episode, and once more after the last one (k = K+1).
 
@@ -167,7 +173,9 @@ def episodes(
             Z[:] = np.maximum(Z + env.rho + constants.eps - cbar / constants.frame, 0.0)
             cbar[:] = 0.0
             restart(Q, C, V, W, N)
-    yield State(env.episodes + 1, env.episodes // constants.frame + 1, Q, C, V, W, N, Z, cbar, constants)
+    yield State(
+        env.episodes + 1, env.episodes // constants.frame + 1, Q, C, V, W, N, Z, cbar, constants
+    )
 
 
 def restart(Q: Array, C: Array, V: Array, W: Array, N: NDArray[np.int64]) -> None:

@@ -106,7 +106,9 @@ def learning_rate_weights(given: Given) -> Finding:
         ("sum_i alpha_t^i / sqrt(chi+i)", "Lemma 3 (c)", largest),
         verdict(refuted=bool(broken), proved=proved),
     )
-    return bounded(answer, why, largest, "the bound 2 of (c) divided by", sums.size, numbers, step, 2.0)
+    return bounded(
+        answer, why, largest, "the bound 2 of (c) divided by", sums.size, numbers, step, 2.0
+    )
 
 
 def action_values(P: NDArray[Any], r: NDArray[Any], policy: NDArray[Any]) -> NDArray[Any]:

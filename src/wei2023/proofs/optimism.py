@@ -32,7 +32,16 @@ from nscmdp import budget
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from wei2023.proofs import concentration, estimation, instrumented
-from wei2023.proofs.cases import Case, RandomRewards, bounded, case, cases, falling, ladder, runs_each
+from wei2023.proofs.cases import (
+    Case,
+    RandomRewards,
+    bounded,
+    case,
+    cases,
+    falling,
+    ladder,
+    runs_each,
+)
 from wei2023.proofs.concentration import GROWING, SMALL, accumulated_bonus
 from wei2023.proofs.findings import ASSUMPTION, Finding, Given, check, verdict
 from wei2023.proofs.instrumented import Constants, Path, Sizes, evaluate, literal
@@ -44,7 +53,9 @@ ROUNDING = 1e-9
 def q_range(given: Given) -> Finding:
     """The largest and the least entry at every step of every run."""
     rng, least, shares = given.rng("C2"), np.inf, np.zeros(4)
-    ladders = [case(f"ladder {H}", ladder(H, K), rng) for H, K in ((1, 2), (2, 60), (3, 60), (4, 60))]
+    ladders = [
+        case(f"ladder {H}", ladder(H, K), rng) for H, K in ((1, 2), (2, 60), (3, 60), (4, 60))
+    ]
     tried = [(one, given.samples) for one in ladders]
     tried += [(one, runs_each(given)) for one in cases(given, "C2")]
     for one, runs in tried:
@@ -146,7 +157,9 @@ def over_estimation(given: Given) -> Finding:
     return bounded(answer, why, needed, concentration.BONUS, len(budgets), numbers, step)
 
 
-def least_optimism(one: Case, c: Constants, runs: int, rng: np.random.Generator, path: Path) -> float:
+def least_optimism(
+    one: Case, c: Constants, runs: int, rng: np.random.Generator, path: Path
+) -> float:
     """The least (F - F^pi) / (1 + Z/eta) of visited entries, over episodes, runs and policies."""
     known, least = Path(one.env), np.inf
     for state in instrumented.episodes(one.env, c, runs, rng, path):

@@ -16,7 +16,8 @@ def finding(folder: Path) -> Finding:
     held = [
         str(row["name"])
         for row in rows
-        if protocols.verdict(row[f"{WHOLE} agree"], row[f"{WHOLE} of"], agreement) == protocols.HOLDS
+        if protocols.verdict(row[f"{WHOLE} agree"], row[f"{WHOLE} of"], agreement)
+        == protocols.HOLDS
     ]
     share = len(held) / len(rows)
     why = f"All of it holds, dips allowed, under {len(held)} of {len(rows)} protocols."

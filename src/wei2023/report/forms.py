@@ -25,7 +25,13 @@ SMALLEST = 8.5  # points; where the narrow form is shown 340 pixels wide, 11 pix
 LOWEST = 1.5  # inches of a narrow panel without its labels
 NAMES = 0.38  # share of the width that names beside a panel may take
 GAP, BAR = 0.06, 0.1  # inches between things, and of a colour bar
-TYPE: Any = ("font.size", "axes.labelsize", "axes.titlesize", "legend.fontsize", "legend.title_fontsize")
+TYPE: Any = (
+    "font.size",
+    "axes.labelsize",
+    "axes.titlesize",
+    "legend.fontsize",
+    "legend.title_fontsize",
+)
 PLACES = ("loc", "bbox_to_anchor", "fontsize")  # what a legend is told about the wide form
 _narrow = ContextVar("narrow", default=False)
 
@@ -61,7 +67,10 @@ def legend(place: Axes | Figure, ncols: int = 1, **options: Any) -> None:
         place.legend(ncols=ncols, **options)
         return
     kept = {name: option for name, option in options.items() if name not in PLACES}
-    kept |= {"loc": "upper center" if isinstance(place, Axes) else "outside upper center", "frameon": False}
+    kept |= {
+        "loc": "upper center" if isinstance(place, Axes) else "outside upper center",
+        "frameon": False,
+    }
     kept |= {"handlelength": 1.8, "columnspacing": 1.2}
     room = (WIDTH - 2 * GAP) * _dpi(place)
     made = place.legend(**kept)
@@ -89,7 +98,9 @@ def finish(figure: Figure) -> Figure:
 
 def _stack(figure: Figure) -> None:
     """One panel below the other: labels need places to be folded, and folded labels other places."""
-    panels = [ax for ax in figure.axes if ax.get_subplotspec() and ax.get_visible()]  # not colour bars
+    panels = [
+        ax for ax in figure.axes if ax.get_subplotspec() and ax.get_visible()
+    ]  # not colour bars
     for ax in figure.findobj(Axes):
         ax.tick_params(labelsize=SMALLEST)
     for text in figure.findobj(Text):
@@ -126,10 +137,15 @@ def _place(figure: Figure, panels: list[Axes], heights: list[float], folded: boo
 def _around(ax: Axes, folded: bool) -> tuple[float, float, float, float]:
     """The inches that labels take at the left, below, at the right and above; notes in the panel once they fit."""
     axes = [axis.get_tightbbox(for_layout_only=True) for axis in (ax.xaxis, ax.yaxis) if ax.axison]
-    notes = [box for text in ax.texts if (box := text.get_window_extent()).x0 >= ax.bbox.x1 or folded]
+    notes = [
+        box for text in ax.texts if (box := text.get_window_extent()).x0 >= ax.bbox.x1 or folded
+    ]
     sides = Bbox.union([ax.bbox, *notes, *(box for box in axes if box)])
     whole = ax.get_tightbbox() or ax.bbox
-    bars = sum(_dpi(ax) * (GAP + BAR) + (bar.get_tightbbox() or bar.bbox).x1 - bar.bbox.x1 for bar in _bars(ax))
+    bars = sum(
+        _dpi(ax) * (GAP + BAR) + (bar.get_tightbbox() or bar.bbox).x1 - bar.bbox.x1
+        for bar in _bars(ax)
+    )
     left, below = ax.bbox.x0 - sides.x0, ax.bbox.y0 - whole.y0
     right, above = sides.x1 - ax.bbox.x1 + bars, whole.y1 - ax.bbox.y1
     return left / _dpi(ax), below / _dpi(ax), right / _dpi(ax), above / _dpi(ax)
@@ -177,7 +193,9 @@ def _fold_names(ax: Axes) -> float:
 
 def _titles(ax: Axes) -> list[Text]:
     """At the left, in the middle and at the right."""
-    center, left, right = (one for one in ax.get_children() if isinstance(one, Text) and one not in ax.texts)
+    center, left, right = (
+        one for one in ax.get_children() if isinstance(one, Text) and one not in ax.texts
+    )
     return [left, center, right]
 
 
@@ -203,7 +221,11 @@ def _fold_labels(ax: Axes) -> None:
         box = text.get_window_extent()
         if ax.bbox.x1 > box.x0 and text.get_rotation() == 0:
             middle = (box.x0 + box.x1) / 2
-            room = {"left": edge - box.x0, "right": box.x1 - ax.bbox.x0, "center": 2 * min(middle, edge - middle)}
+            room = {
+                "left": edge - box.x0,
+                "right": box.x1 - ax.bbox.x0,
+                "center": 2 * min(middle, edge - middle),
+            }
             _fold(text, room[text.get_horizontalalignment()])
 
 
@@ -212,7 +234,9 @@ def _put_key_below(ax: Axes) -> None:
     key, figure = ax.get_legend(), ax.get_figure(root=True)
     if key and figure:
         labels = ax.xaxis.get_tightbbox() or ax.bbox
-        across = figure.transFigure if key.get_window_extent().width > ax.bbox.width else ax.transAxes
+        across = (
+            figure.transFigure if key.get_window_extent().width > ax.bbox.width else ax.transAxes
+        )
         middle = blended_transform_factory(across, ax.transAxes)
         below = offset_copy(middle, figure, y=-GAP - (ax.bbox.y0 - labels.y0) / figure.dpi)
         key.set_bbox_to_anchor((0.5, 0), transform=below)

@@ -40,10 +40,14 @@ class Renderer(IPythonRenderer):
 class Exporter(HTMLExporter):
     def __init__(self) -> None:
         loader = DictLoader({"offline.html.j2": TEMPLATE})
-        super().__init__(template_name="classic", template_file="offline.html.j2", extra_loaders=[loader])
+        super().__init__(
+            template_name="classic", template_file="offline.html.j2", extra_loaders=[loader]
+        )
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
         attachments = context.get("cell", {}).get("attachments", {})
-        renderer = Renderer(escape=False, attachments=attachments, anchor_link_text=self.anchor_link_text)
+        renderer = Renderer(
+            escape=False, attachments=attachments, anchor_link_text=self.anchor_link_text
+        )
         return MarkdownWithMath(renderer=renderer).render(source)

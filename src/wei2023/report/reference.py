@@ -63,14 +63,20 @@ def _claims(claims: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 def numbers(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Of a tree: its numbers, and its words of closed lists."""
-    return ((name, one) for name, one in flat(prefix, value) if not isinstance(one, str) or one in WORDS)
+    return (
+        (name, one) for name, one in flat(prefix, value) if not isinstance(one, str) or one in WORDS
+    )
 
 
 def flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Every number and text of a tree, by its path; in a list of named objects by their names."""
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            named = item["name"] if isinstance(value, list) and isinstance(item, dict) and "name" in item else key
+            named = (
+                item["name"]
+                if isinstance(value, list) and isinstance(item, dict) and "name" in item
+                else key
+            )
             yield from flat(f"{prefix}/{named}", item)
     else:
         yield prefix, value
@@ -87,7 +93,9 @@ def compare(folder: Path, reference: Path = FILE) -> list[Difference]:
     stated, found = json.loads(reference.read_text(encoding="utf-8")), gather(folder)
     values, tolerance = stated["values"], stated["tolerance"]
     names = [*values, *(name for name in found if name not in values)]
-    pairs = [Difference(name, values.get(name, "nothing"), found.get(name, "nothing")) for name in names]
+    pairs = [
+        Difference(name, values.get(name, "nothing"), found.get(name, "nothing")) for name in names
+    ]
     return [pair for pair in pairs if not _alike(pair.stated, pair.found, tolerance)]
 
 
@@ -102,4 +110,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _said(value: Any) -> str:
-    return f"{value:.8g}" if isinstance(value, float) else json.dumps(value) if value != "nothing" else "nothing"
+    return (
+        f"{value:.8g}"
+        if isinstance(value, float)
+        else json.dumps(value)
+        if value != "nothing"
+        else "nothing"
+    )

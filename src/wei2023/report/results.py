@@ -22,7 +22,9 @@ from wei2023.verdicts import comparison, tables
 class Results:
     """A results folder, the experiments of each role in it, and the environments to be shown."""
 
-    def __init__(self, folder: str | Path, roles: dict[str, list[str]] | None = None, shown: Any = ()) -> None:
+    def __init__(
+        self, folder: str | Path, roles: dict[str, list[str]] | None = None, shown: Any = ()
+    ) -> None:
         self.folder, self.roles, self.shown = Path(folder), roles or {}, list(shown)
         integrity.load_plugins(self.folder)
         style.apply()
@@ -40,7 +42,10 @@ class Results:
 
     def tables(self, name: str, role: str) -> pd.DataFrame:
         """Of all experiments of a role, one below the other."""
-        return pd.concat([self.table(name, experiment) for experiment in self.experiments(role)], ignore_index=True)
+        return pd.concat(
+            [self.table(name, experiment) for experiment in self.experiments(role)],
+            ignore_index=True,
+        )
 
     @cache  # noqa: B019
     def study(self, role: str) -> comparison.Study:
@@ -48,7 +53,11 @@ class Results:
 
     def missing(self, roles: tuple[str, ...]) -> Markdown | None:
         """A sentence, if the configuration has nothing of one of these roles."""
-        absent = [role for role in roles if not (self.shown if role == "shown" else self.experiments(role))]
+        absent = [
+            role
+            for role in roles
+            if not (self.shown if role == "shown" else self.experiments(role))
+        ]
         said = f"Not shown: nothing in the configuration has the role {', '.join(absent)}."
         return Markdown(said) if absent else None
 
@@ -81,4 +90,6 @@ def needs(*roles: str) -> Callable[[Callable[[Results], Any]], Callable[[Results
 def first_case(rows: pd.DataFrame) -> pd.DataFrame:
     """Of an experiment's table: the first reading and the first budget, at the largest K."""
     longest = rows[rows["episodes"] == rows["episodes"].max()]
-    return longest[(longest[["reading", "budget"]] == longest[["reading", "budget"]].iloc[0]).all(axis=1)]
+    return longest[
+        (longest[["reading", "budget"]] == longest[["reading", "budget"]].iloc[0]).all(axis=1)
+    ]

@@ -43,7 +43,10 @@ def apply() -> None:
 def look(names: list[str]) -> dict[str, dict]:
     """Colour and dashes of each algorithm, the same in every panel."""
     palette = sns.color_palette("colorblind")
-    return {name: {"color": palette[i % 10], "dashes": DASHES[i % len(DASHES)]} for i, name in enumerate(names)}
+    return {
+        name: {"color": palette[i % 10], "dashes": DASHES[i % len(DASHES)]}
+        for i, name in enumerate(names)
+    }
 
 
 def title(algorithm: str) -> str:
@@ -97,12 +100,26 @@ def key(ax: Axes, **options: Any) -> None:
 def draw_map(ax: Axes, grid: NDArray[np.str_]) -> None:
     """Walls dark, obstacles shaded, start and destination lettered."""
     for marks, shade in {"#": "#4d4d4d", ".SG": "#ffffff", "o": "#e8a87c"}.items():
-        corners = np.argwhere(np.isin(grid, [*marks]))[:, None, ::-1] + [(0, 0), (1, 0), (1, 1), (0, 1)]
+        corners = np.argwhere(np.isin(grid, [*marks]))[:, None, ::-1] + [
+            (0, 0),
+            (1, 0),
+            (1, 1),
+            (0, 1),
+        ]
         cells = mpl.path.Path.make_compound_path_from_polys(corners)
         ax.add_patch(PathPatch(cells, facecolor=shade, edgecolor="#bbbbbb", linewidth=0.3))
     for mark, text in (("S", "start"), ("G", "goal")):
         row, column = np.argwhere(grid == mark)[0]
-        ax.text(column + 0.5, row + 0.5, mark, ha="center", va="center", fontsize="small", weight="bold", gid=text)
+        ax.text(
+            column + 0.5,
+            row + 0.5,
+            mark,
+            ha="center",
+            va="center",
+            fontsize="small",
+            weight="bold",
+            gid=text,
+        )
     ax.set(xlim=(0, grid.shape[1]), ylim=(grid.shape[0], 0), aspect="equal")
     ax.set_axis_off()
 
@@ -116,7 +133,9 @@ def draw_curve(ax: Axes, curves: pd.DataFrame, column: str, **line: Any) -> None
     ax.fill_between(episode, low, high, color=line["color"], alpha=0.25, linewidth=0)
 
 
-def draw_means(ax: Axes, runs: pd.DataFrame, column: str, along: str, looks: dict[str, dict]) -> None:
+def draw_means(
+    ax: Axes, runs: pd.DataFrame, column: str, along: str, looks: dict[str, dict]
+) -> None:
     """The mean over seeds of each learner against K ("episodes") or the budget ("B"), on a logarithmic scale."""
     for learner, mine in runs.groupby("learner", sort=False):
         mean = mine.groupby(along)[column].mean()
@@ -132,11 +151,15 @@ def draw_arms(traces: pd.DataFrame, looks: dict[str, dict], unit: str) -> Figure
     shape = (max(1, -(-len(learners) // 2)), min(2, max(1, len(learners))))
     figure, axes = plt.subplots(*shape, figsize=(5.5 * shape[1], 3 * shape[0]), squeeze=False)
     for ax, learner in zip(axes.flat, learners, strict=False):
-        wide = traces[traces["learner"] == learner].pivot(index="row", columns="column", values="value")
+        wide = traces[traces["learner"] == learner].pivot(
+            index="row", columns="column", values="value"
+        )
         shown = np.vstack([wide, wide.tail(1)]).T
         colours = plt.get_cmap("cividis")(np.linspace(0, 1, len(shown)))
         labels = [f"arm {arm}" for arm in wide.columns]
-        ax.stackplot(np.arange(len(wide) + 1) + 0.5, shown, step="post", colors=colours, labels=labels)
+        ax.stackplot(
+            np.arange(len(wide) + 1) + 0.5, shown, step="post", colors=colours, labels=labels
+        )
         ax.set(xlabel=unit, ylabel="probability", xlim=(0.5, len(wide) + 0.5), ylim=(0, 1))
         ax.set_title(looks[learner]["label"], fontsize="small")
         key(ax, fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)

@@ -13,7 +13,8 @@ BEGIN, END = "<!-- made by `make suite` from docs/suite -->\n", "<!-- end of the
 LONGER = "frames"  # the folder of the same with frames as long as the run
 WORDS = {"holds": "hold", "contradicted": "are contradicted", "undecided": "are undecided"}
 TALLY = (
-    "in how many environments the interval of the paired difference lies below 0 (better), and in which above (worse)."
+    "in how many environments the interval of the paired difference lies below 0 (better), "
+    "and in which above (worse)."
 )
 
 
@@ -90,8 +91,17 @@ def _hypotheses(folder: Path) -> str:
         )
         for row in rows.to_dict("records")
     ]
-    head = ("hypothesis", "measure", "difference", "verdict", "searches that agree", "longer frames")
-    said = ", ".join(f"{number} {WORDS.get(verdict, verdict)}" for verdict, number in counts.items())
+    head = (
+        "hypothesis",
+        "measure",
+        "difference",
+        "verdict",
+        "searches that agree",
+        "longer frames",
+    )
+    said = ", ".join(
+        f"{number} {WORDS.get(verdict, verdict)}" for verdict, number in counts.items()
+    )
     return "\n\n".join(
         [
             f"Hypotheses, committed before the first results: {said}. A negative difference is as expected; verdicts "
@@ -103,7 +113,10 @@ def _hypotheses(folder: Path) -> str:
 
 def _stability(folder: Path) -> str:
     rows = _load(folder, "stability").to_dict("records")
-    cells = [(row["resampled"], f"{row['order_differs']:.1%}", f"{row['first_differs']:.1%}") for row in rows]
+    cells = [
+        (row["resampled"], f"{row['order_differs']:.1%}", f"{row['first_differs']:.1%}")
+        for row in rows
+    ]
     head = ("resampled", "the order changes", "the first place changes")
     return "\n\n".join(["How often the ranking changes:", table(head, cells)])
 

@@ -14,12 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 SVG = "http://www.w3.org/2000/svg"
-GROUP, USE, DEFINITIONS, SHEET, METADATA = (f"{{{SVG}}}{tag}" for tag in ("g", "use", "defs", "style", "metadata"))
-PLACES = ("transform", "x", "y", "width", "height", "viewBox")  # attributes of coordinates, besides those of a path
+GROUP, USE, DEFINITIONS, SHEET, METADATA = (
+    f"{{{SVG}}}{tag}" for tag in ("g", "use", "defs", "style", "metadata")
+)
+PLACES = (
+    "transform",
+    "x",
+    "y",
+    "width",
+    "height",
+    "viewBox",
+)  # attributes of coordinates, besides those of a path
 TOLERANCE = 0.25  # points
 NUMBER = r"-?\d*\.?\d+"
 POINTS = {"M": 1, "L": 1, "Q": 2, "C": 3}  # that a command of a path takes
-COMMANDS = re.compile("M_(?:L_)*|(?:L_)+|(?:Q_)+|(?:C_)+|z".replace("_", r"[-.\s\d]*"))  # with those that repeat it
+COMMANDS = re.compile(
+    "M_(?:L_)*|(?:L_)+|(?:Q_)+|(?:C_)+|z".replace("_", r"[-.\s\d]*")
+)  # with those that repeat it
 REFERENCE = re.compile(r'(url\(#|href="#)([^")]+)')
 register_namespace("", SVG)
 
@@ -52,7 +63,9 @@ def _shift(use: Element) -> None:
     """A glyph that is only moved says so in two numbers."""
     if found := re.fullmatch(r"translate\((\S+)(?: (\S+))?\)", use.get("transform", "")):
         del use.attrib["transform"]
-        use.attrib |= {key: place for key, place in zip("xy", found.groups("0"), strict=True) if float(place)}
+        use.attrib |= {
+            key: place for key, place in zip("xy", found.groups("0"), strict=True) if float(place)
+        }
 
 
 def _unwrap(parent: Element) -> None:
@@ -70,16 +83,24 @@ def _turn_styles_into_classes(root: Element) -> None:
     for element in styled:
         element.set("class", names[element.attrib.pop("style")])
     (sheet,) = root.iter(SHEET)
-    sheet.text = (sheet.text or "") + "".join(f".{name}{{{style}}}" for style, name in names.items())
+    sheet.text = (sheet.text or "") + "".join(
+        f".{name}{{{style}}}" for style, name in names.items()
+    )
 
 
 def _share_classes(root: Element) -> None:
     """Marks in a row that look alike become a group that has their class, unless they shine through each other."""
     (sheet,) = root.iter(SHEET)
-    opaque = {name for name, style in re.findall(r"\.(\w+)\{(.*?)\}", sheet.text or "") if "opacity" not in style}
+    opaque = {
+        name
+        for name, style in re.findall(r"\.(\w+)\{(.*?)\}", sheet.text or "")
+        if "opacity" not in style
+    }
     for parent in [*root.iter()]:
         children: list[Element] = []
-        for look, run in groupby(parent, lambda child: child.get("class") if child.tag == USE else None):
+        for look, run in groupby(
+            parent, lambda child: child.get("class") if child.tag == USE else None
+        ):
             marks = [*run]
             if look in opaque and len(marks) > 2:
                 group = Element(GROUP, {"class": str(look)})
@@ -95,7 +116,11 @@ def _draw_words_once(root: Element) -> None:
     words: dict[bytes, list[Element]] = {}
     for group in root.iter(GROUP):
         glyphs = [child for child in group if child.tag == USE]
-        if len(glyphs) > 1 and "id" not in group.attrib and {child.tag for child in group} <= {USE, DEFINITIONS}:
+        if (
+            len(glyphs) > 1
+            and "id" not in group.attrib
+            and {child.tag for child in group} <= {USE, DEFINITIONS}
+        ):
             words.setdefault(b"".join(map(tostring, glyphs)), []).append(group)
     for number, (first, *others) in enumerate(words.values()):
         if others:
@@ -108,7 +133,9 @@ def _draw_words_once(root: Element) -> None:
 
 def _names() -> Iterator[str]:
     """a, b, ..., Z, aa, ab, ..."""
-    return ("".join(letters) for length in count(1) for letters in product(ascii_letters, repeat=length))
+    return (
+        "".join(letters) for length in count(1) for letters in product(ascii_letters, repeat=length)
+    )
 
 
 def _with_short_names(text: str) -> str:
@@ -138,7 +165,9 @@ def shorter(path: str) -> str:
         if part == "z":
             written, here = f"{written}z", start
             continue
-        points = np.array(re.findall(NUMBER, part), dtype=float).round(2).reshape(-1, POINTS[part[0]], 2)
+        points = (
+            np.array(re.findall(NUMBER, part), dtype=float).round(2).reshape(-1, POINTS[part[0]], 2)
+        )
         if part[0] == "M":
             points = points[_outline(points[:, 0])]
             start = points[0, 0]
@@ -164,7 +193,9 @@ def _outline(points: NDArray[np.float64]) -> NDArray[np.bool_]:
     return keep
 
 
-def _distance(points: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
+def _distance(
+    points: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """From the segment between two points."""
     along = end - start
     length = float(along @ along)

@@ -33,7 +33,10 @@ class Planned(NamedTuple):
 
 def runs(plan: Plan, experiment: str) -> list[Planned]:
     cases = [case.name for case in plan.cases_of(experiment)]
-    specs = {unit: specifications.simulation(plan, experiment, unit) for unit in plan.experiment(experiment).units}
+    specs = {
+        unit: specifications.simulation(plan, experiment, unit)
+        for unit in plan.experiment(experiment).units
+    }
     return [
         Planned(name, specs[unit], list(product(cases, specs[unit]["learners"], seeds)))
         for unit, seeds, name in plan.run_files(experiment)
@@ -42,7 +45,8 @@ def runs(plan: Plan, experiment: str) -> list[Planned]:
 
 def policies(plan: Plan, experiment: str) -> list[Planned]:
     return [
-        Planned(name, specifications.policies(plan, experiment, unit)) for unit, name in plan.policy_files(experiment)
+        Planned(name, specifications.policies(plan, experiment, unit))
+        for unit, name in plan.policy_files(experiment)
     ]
 
 
@@ -73,7 +77,12 @@ def planned(plan: Plan) -> list[Planned]:
     environments = [_solved(plan, name) for name in plan.solved]
     tuned = [*searches(plan), *tunings(plan)]
     watched = [file for name in plan.watched for file in policies(plan, name)]
-    return [*environments, *tuned, *(file for name in plan.experiments for file in runs(plan, name)), *watched]
+    return [
+        *environments,
+        *tuned,
+        *(file for name in plan.experiments for file in runs(plan, name)),
+        *watched,
+    ]
 
 
 def read(folder: Path, wanted: Planned) -> pa.Table:
@@ -81,9 +90,13 @@ def read(folder: Path, wanted: Planned) -> pa.Table:
     file = folder / wanted.name
     table = files.read_expected(file, files.provenance(wanted.specification))
     if wanted.rows is not None:
-        found = list(zip(*(table[column].to_pylist() for column in ("case", "learner", "seed")), strict=True))
+        found = list(
+            zip(*(table[column].to_pylist() for column in ("case", "learner", "seed")), strict=True)
+        )
         if found != wanted.rows:
-            raise files.Foreign(file, f"it holds other runs than {wanted.rows[0]} to {wanted.rows[-1]}")
+            raise files.Foreign(
+                file, f"it holds other runs than {wanted.rows[0]} to {wanted.rows[-1]}"
+            )
     return table
 
 
@@ -103,7 +116,9 @@ def read_all(folder: Path, wanted: Iterable[Planned]) -> list[pa.Table]:
 def start(plan: Plan, folder: Path) -> None:
     """Note what is going to be made."""
     (folder / CHECKSUMS).unlink(missing_ok=True)
-    files.write_text(folder / CONFIG, plan.config.model_dump_json(indent=2, exclude_unset=True) + "\n")
+    files.write_text(
+        folder / CONFIG, plan.config.model_dump_json(indent=2, exclude_unset=True) + "\n"
+    )
 
 
 def finish(folder: Path) -> None:
@@ -163,13 +178,20 @@ class Audit(NamedTuple):
     def __str__(self) -> str:
         if self.sound:
             return f"{self.results}: {self.files} files, all there, sound and as planned"
-        lines = [f"{self.results}/{name}: {why}" for name, why in sorted((self.redo | self.remove).items())]
+        lines = [
+            f"{self.results}/{name}: {why}"
+            for name, why in sorted((self.redo | self.remove).items())
+        ]
         if not self.finished:
             lines.append(f"{self.results}/{CHECKSUMS} is missing: the run has not come to its end")
         if self.redo or not self.finished:
             command = ["snakemake", "--cores", "all", "--rerun-incomplete"]
             command += ["--configfile", f"{self.results}/{CONFIG}"]
-            command += ["--forcerun", *(f"{self.results}/{name}" for name in sorted(self.redo))] if self.redo else []
+            command += (
+                ["--forcerun", *(f"{self.results}/{name}" for name in sorted(self.redo))]
+                if self.redo
+                else []
+            )
             lines.append(f"To make only what is needed anew:\n  {shlex.join(command)}")
         if self.remove:
             files = shlex.join(f"{self.results}/{name}" for name in sorted(self.remove))
@@ -210,7 +232,9 @@ def noted_plan(folder: Path) -> Plan:
     try:
         return make(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
     except FileNotFoundError:
-        raise ValueError(f"{folder / CONFIG} does not exist: no run has been started in {folder}") from None
+        raise ValueError(
+            f"{folder / CONFIG} does not exist: no run has been started in {folder}"
+        ) from None
 
 
 def _noted_checksums(folder: Path) -> dict[str, str]:
@@ -223,8 +247,15 @@ def _noted_checksums(folder: Path) -> dict[str, str]:
 
 def _files(folder: Path) -> set[str]:
     """The names of all files that ought to be results."""
-    names = {_below(Path(parent) / name, folder) for parent, _, names in os.walk(folder) for name in names}
-    return {name for name in names if name.partition("/")[0] not in layout.NOT_RESULTS} - {CONFIG, CHECKSUMS}
+    names = {
+        _below(Path(parent) / name, folder)
+        for parent, _, names in os.walk(folder)
+        for name in names
+    }
+    return {name for name in names if name.partition("/")[0] not in layout.NOT_RESULTS} - {
+        CONFIG,
+        CHECKSUMS,
+    }
 
 
 def _below(file: Path, folder: Path) -> str:

@@ -47,8 +47,12 @@ def announce(plan: Plan, folder: Path) -> None:
     """
     lacking = {name for name in plan.algorithms if not note(name).exists()}
     for one in integrity.planned(plan) if lacking else []:
-        called = {*one.specification["sources"], one.specification.get("algorithm")}.intersection(plan.algorithms)
-        if lacking & called and files.was_made_from(folder / one.name, files.provenance(one.specification)):
+        called = {*one.specification["sources"], one.specification.get("algorithm")}.intersection(
+            plan.algorithms
+        )
+        if lacking & called and files.was_made_from(
+            folder / one.name, files.provenance(one.specification)
+        ):
             lacking -= called
     for name in plan.algorithms:
         announced = folder / layout.kernels(name)

@@ -54,7 +54,9 @@ class Trial(NamedTuple):
     def moving_lam(self) -> tuple[Array, Array]:
         """Lam over each K/50 episodes, and where in the run they end."""
         width = max(1, round(len(self.share) / 50))
-        gain, room = (np.convolve(self.weight * of, np.ones(width), "valid") for of in (self.gain, self.room))
+        gain, room = (
+            np.convolve(self.weight * of, np.ones(width), "valid") for of in (self.gain, self.room)
+        )
         return gain / room, self.share[width - 1 :]
 
     def mean_cost(self, after: float = 0.0, until: float = 1.0) -> float:
@@ -98,7 +100,9 @@ def learns_quickly_but_for_dips(run: Trial, at: Thresholds) -> float:
 
 
 def keeps_the_limit(run: Trial, at: Thresholds) -> float:
-    return min(run.limit - run.mean_cost(), at.slack * run.limit - run.worst_tenth()) / (run.limit or 1.0)
+    return min(run.limit - run.mean_cost(), at.slack * run.limit - run.worst_tenth()) / (
+        run.limit or 1.0
+    )
 
 
 def breaks_the_limit(run: Trial, at: Thresholds) -> float:
@@ -120,7 +124,13 @@ PARTS = {
     part.name: part
     for part in (
         Part("C20a", "Algorithm 1 performs well", FIRST, performs_well, ("learnt",)),
-        Part("C20b", "Algorithm 1 learns quickly", FIRST, learns_quickly, ("learnt", "floor", "deadline")),
+        Part(
+            "C20b",
+            "Algorithm 1 learns quickly",
+            FIRST,
+            learns_quickly,
+            ("learnt", "floor", "deadline"),
+        ),
         Part(
             "C20b forgiving",
             "Algorithm 1 learns quickly, dips allowed",

@@ -20,7 +20,12 @@ from nscmdp.suite import optima
 from wei2023.runs import simulations
 
 SCHEMA = pa.schema(
-    {"learner": pa.string(), "seed": pa.int64(), "episode": pa.int64(), "policy": pa.list_(pa.float64())}
+    {
+        "learner": pa.string(),
+        "seed": pa.int64(),
+        "episode": pa.int64(),
+        "policy": pa.list_(pa.float64()),
+    }
 )
 
 
@@ -35,14 +40,21 @@ def store(spec: dict[str, Any], output: Path, tuned: Sequence[Path] = ()) -> Non
         found = played(env, learner, episodes, seed)
         if found is not None:
             keys = {"learner": name, "seed": seed}
-            rows += [{**keys, "episode": k, "policy": one.ravel()} for k, one in zip(episodes, found, strict=True)]
+            rows += [
+                {**keys, "episode": k, "policy": one.ravel()}
+                for k, one in zip(episodes, found, strict=True)
+            ]
         said = "no policy to ask for" if found is None else f"{len(found)} policies"
         print(f"{name}: {said}, {time.monotonic() - began:.2f} s", file=sys.stderr, flush=True)
     files.write(output, pa.Table.from_pylist(rows, schema=SCHEMA), files.provenance(spec))
 
 
-def played(env: DriftingCMDP, learner: dict[str, Any], episodes: list[int], seed: int) -> Array | None:
+def played(
+    env: DriftingCMDP, learner: dict[str, Any], episodes: list[int], seed: int
+) -> Array | None:
     """By a learner as a specification has it."""
     made_from = dict(learner)
     known = Problem.of(env, made_from.pop("assumed_budget"), made_from.pop("assumed_for"))
-    return policies.played(env, algorithms.make(problem=known, **made_from), learner["algorithm"], episodes, seed)
+    return policies.played(
+        env, algorithms.make(problem=known, **made_from), learner["algorithm"], episodes, seed
+    )

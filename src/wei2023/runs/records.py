@@ -37,7 +37,9 @@ EVERY_RUN = {
 COMPARED = (*metrics.OPTIMAL, *metrics.MEASURES)
 SCHEMAS = {
     "episodes": pa.schema({**EVERY_RUN, "episode": WHOLE}),
-    "windows": pa.schema({**EVERY_RUN, "episode": FLOATS, "least_gap": FLOATS} | dict.fromkeys(COMPARED, FLOATS)),
+    "windows": pa.schema(
+        {**EVERY_RUN, "episode": FLOATS, "least_gap": FLOATS} | dict.fromkeys(COMPARED, FLOATS)
+    ),
 }
 
 

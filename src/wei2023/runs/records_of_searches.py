@@ -55,7 +55,9 @@ def one_line_each(record: dict[str, Any]) -> str:
     parts = []
     for algorithm, by_episodes in record["searches"].items():
         for_each = [
-            f"{json.dumps(episodes)}: [\n" + ",\n".join(json.dumps(entry) for entry in entries) + "\n]"
+            f"{json.dumps(episodes)}: [\n"
+            + ",\n".join(json.dumps(entry) for entry in entries)
+            + "\n]"
             for episodes, entries in by_episodes.items()
         ]
         parts.append(f"{json.dumps(algorithm)}: {{\n" + ",\n".join(for_each) + "\n}")

@@ -25,7 +25,9 @@ from nscmdp.randomness import parse_seeds
 from nscmdp.suite import optima
 from wei2023.runs.records import SCHEMAS, record
 
-Chosen = dict[tuple[str, str, int], dict[str, dict[str, float]]]  # by tuning, algorithm and K: factors by choice
+Chosen = dict[
+    tuple[str, str, int], dict[str, dict[str, float]]
+]  # by tuning, algorithm and K: factors by choice
 
 # What a log says of a run that came to its end.
 FINISHED = re.compile(r"(\S+) seed \d+: episode (\d+) of \2, ([\d.]+) s")
@@ -35,12 +37,22 @@ def run_key(spec: dict[str, Any], learner: dict[str, Any], case: str) -> str:
     """A hash of everything that decides a run but its seed; a tuned learner's factors are among it."""
     shared = {key: spec[key] for key in ("evaluate_every", "windows", "keep")}
     sources = spec["sources"][learner["algorithm"]]
-    decisive = {**shared, "case": spec["cases"][case], "learner": learner, "sources": sources, "version": __version__}
+    decisive = {
+        **shared,
+        "case": spec["cases"][case],
+        "learner": learner,
+        "sources": sources,
+        "version": __version__,
+    }
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def simulate_batch(
-    spec: dict[str, Any], seeds: list[int], output: Path, solved: Path | None = None, tuned: Sequence[Path] = ()
+    spec: dict[str, Any],
+    seeds: list[int],
+    output: Path,
+    solved: Path | None = None,
+    tuned: Sequence[Path] = (),
 ) -> None:
     """Simulate some seeds of every learner of a unit in every case.
 
@@ -64,7 +76,9 @@ def simulate_batch(
                     row = _simulate(env, spec, learner, f"{case} {name}", seed, best.get(case))
                     known[key, seed] = output, row  # another learner may have the same constants
                 rows.append({**row, "case": case, "learner": name, "key": key})
-    files.write(output, pa.Table.from_pylist(rows, schema=SCHEMAS[spec["keep"]]), files.provenance(spec))
+    files.write(
+        output, pa.Table.from_pylist(rows, schema=SCHEMAS[spec["keep"]]), files.provenance(spec)
+    )
 
 
 def chosen_factors(tuned: Sequence[Path]) -> Chosen:
@@ -90,10 +104,16 @@ def with_chosen_factors(
     at = episodes if learner["tuned_at"] == "each" else case["episodes"]
     factors = chosen[learner["tuning"], algorithm, at][learner["choice"]]
     factors = {name: value * learner["times"].get(name, 1.0) for name, value in factors.items()}
-    rest = {key: value for key, value in learner.items() if key not in ("times", "choice", "tuned_at", "tuning")}
+    rest = {
+        key: value
+        for key, value in learner.items()
+        if key not in ("times", "choice", "tuned_at", "tuning")
+    }
     if learner["tuned_at"] in ("kept", "scaled"):
         there = case if learner["tuned_at"] == "kept" else case | {"episodes": episodes}
-        made = kept_constants(*(json.dumps(part) for part in (there, algorithm, factors, learner["variants"])))
+        made = kept_constants(
+            *(json.dumps(part) for part in (there, algorithm, factors, learner["variants"]))
+        )
         rest["constants"] = made | learner["constants"]
     return {**rest, "setting": "scaled", "factors": factors}
 
@@ -103,12 +123,19 @@ def kept_constants(case: str, algorithm: str, factors: str, variants: str) -> di
     """The constants that factors make in a case, as numbers."""
     there = json.loads(case)
     known = Problem.of(environments.make(there["name"], there["episodes"], **there["options"]))
-    made = algorithms.constants(json.loads(algorithm), known, "scaled", json.loads(factors), json.loads(variants))
+    made = algorithms.constants(
+        json.loads(algorithm), known, "scaled", json.loads(factors), json.loads(variants)
+    )
     return algorithms.scalars(made)
 
 
 def _simulate(
-    env: DriftingCMDP, spec: dict[str, Any], learner: dict[str, Any], called: str, seed: int, best: Array | None
+    env: DriftingCMDP,
+    spec: dict[str, Any],
+    learner: dict[str, Any],
+    called: str,
+    seed: int,
+    best: Array | None,
 ) -> dict[str, Any]:
     began = time.monotonic()
     reported = [began]
@@ -140,7 +167,9 @@ def finished(logs: Path) -> Iterator[tuple[str, int, float]]:
             yield learner, int(episodes), float(seconds)
 
 
-def _rows_elsewhere(output: Path, seeds: list[int]) -> dict[tuple[str, int], tuple[Path, dict[str, Any]]]:
+def _rows_elsewhere(
+    output: Path, seeds: list[int]
+) -> dict[tuple[str, int], tuple[Path, dict[str, Any]]]:
     """The runs of these seeds in sound files beside ``output``, by their key and seed."""
     rows: dict[tuple[str, int], tuple[Path, dict[str, Any]]] = {}
     for file in sorted(output.parent.glob("seeds=*.parquet")):

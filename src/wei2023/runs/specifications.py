@@ -32,7 +32,9 @@ def search(plan: Plan, tuning: str, algorithm: str, episodes: int, number: int) 
     return {
         **_tuned(plan, tuning, algorithm, episodes),
         "search": number,
-        "start": None if start is None else tuning_digest(plan, start, algorithm, plan.tuning(start).episodes),
+        "start": None
+        if start is None
+        else tuning_digest(plan, start, algorithm, plan.tuning(start).episodes),
         "strict": chosen.strict,
         "sources": _tuning_sources(algorithm, "nscmdp.suite.search"),
     }
@@ -79,7 +81,9 @@ def simulation(plan: Plan, experiment: str, unit: str) -> Specification:
         "cases": {case.name: case.spec for case in plan.cases_of(experiment)},
         "learners": {one.name: plan.learner_spec(experiment, one) for one in learners},
         "tuned_in": plan.tuned_in(experiment, learners),
-        "tuning": {f"{name} {of} at {K}": tuning_digest(plan, name, of, K) for name, of, K in tuned},
+        "tuning": {
+            f"{name} {of} at {K}": tuning_digest(plan, name, of, K) for name, of, K in tuned
+        },
         "evaluate_every": chosen.evaluate_every,
         "windows": chosen.windows,
         "keep": chosen.keep,
@@ -142,12 +146,16 @@ def write(folder: Path, planned: dict[str, Specification]) -> None:
 
 def run_digest(algorithm: str) -> str:
     """Of the sources that decide, with the environment and the constants, the numbers of a simulation."""
-    return sources.digest("nscmdp.simulate", algorithms.module(algorithm).__name__, beside="wei2023.runs.records")
+    return sources.digest(
+        "nscmdp.simulate", algorithms.module(algorithm).__name__, beside="wei2023.runs.records"
+    )
 
 
 def policy_digest(algorithm: str) -> str:
     """Of the sources that decide the policies that are read from a simulation."""
-    return sources.digest("nscmdp.policies", algorithms.module(algorithm).__name__, beside="wei2023.runs.policies")
+    return sources.digest(
+        "nscmdp.policies", algorithms.module(algorithm).__name__, beside="wei2023.runs.policies"
+    )
 
 
 def _tuning_sources(algorithm: str, job: str) -> str:

@@ -43,7 +43,9 @@ def of_experiment(experiment: Experiment) -> list[Case]:
         Case(experiment.name, name, _slug(reading), _slug(budget), options, episodes)
         for i, reading in enumerate(experiment.readings)
         for j, budget in enumerate(experiment.budgets)
-        for options in [environment_options(experiment, {f"readings[{i}]": reading, f"budgets[{j}]": budget})]
+        for options in [
+            environment_options(experiment, {f"readings[{i}]": reading, f"budgets[{j}]": budget})
+        ]
         for episodes in experiment.episodes
     ]
 
@@ -51,7 +53,8 @@ def of_experiment(experiment: Experiment) -> list[Case]:
 def of_tuning(tuning: Tuning) -> list[Case]:
     options, name = environment_options(tuning, {}), tuning.environment.name
     return [
-        Case(tuning.name, name, DEFAULT, DEFAULT, options, episodes) for episodes in (tuning.episodes, *tuning.checks)
+        Case(tuning.name, name, DEFAULT, DEFAULT, options, episodes)
+        for episodes in (tuning.episodes, *tuning.checks)
     ]
 
 

@@ -48,13 +48,19 @@ SUBJECTS = {
     "linear": "linear CMDPs",
     "arithmetic": "memory, computation, Table 1 and the remarks on it",
 }
-DRAWN = ("theorems", "bandit", "linear")  # the groups of claims with a figure: of what contradicts the text
+DRAWN = (
+    "theorems",
+    "bandit",
+    "linear",
+)  # the groups of claims with a figure: of what contradicts the text
 
 
 class Figure(NamedTuple):
     name: str
     caption: str
-    roles: tuple[str, ...]  # all are needed; "tuning", "claims" and "shown" stand for lists of these
+    roles: tuple[
+        str, ...
+    ]  # all are needed; "tuning", "claims" and "shown" stand for lists of these
 
 
 class Notebook(NamedTuple):
@@ -127,8 +133,16 @@ NOTEBOOKS = (
                 "violation per episode at every K and budget.",
                 ("growth",),
             ),
-            Figure("assumed_budget", "What a wrongly assumed budget costs Algorithm 1.", ("assumed_budget",)),
-            Figure("arms", "What Exp3 chose for Algorithm 2, which does not know the budget.", ("growth",)),
+            Figure(
+                "assumed_budget",
+                "What a wrongly assumed budget costs Algorithm 1.",
+                ("assumed_budget",),
+            ),
+            Figure(
+                "arms",
+                "What Exp3 chose for Algorithm 2, which does not know the budget.",
+                ("growth",),
+            ),
         ),
         tuple(map(layout.table, layout.COMPARISON)),
     ),
@@ -140,7 +154,9 @@ NOTEBOOKS = (
                 "Algorithm 3 in a drifting linear CMDP: literal beside scaled, with and without restarts.",
                 ("linear",),
             ),
-            Figure("linear_arms", "What the bandit chose where the budget is not known.", ("linear",)),
+            Figure(
+                "linear_arms", "What the bandit chose where the budget is not known.", ("linear",)
+            ),
         ),
     ),
     Notebook(
@@ -165,7 +181,11 @@ NOTEBOOKS = (
                 ("claims",),
             ),
             *(
-                Figure(f"claims_{group}", f"What contradicts {SUBJECTS[group]} to the letter.", ("claims",))
+                Figure(
+                    f"claims_{group}",
+                    f"What contradicts {SUBJECTS[group]} to the letter.",
+                    ("claims",),
+                )
                 for group in DRAWN
             ),
         ),
@@ -195,35 +215,62 @@ WATCHED = {  # and those of experiments that are watched on the map
 }
 TABLES = {  # by the rule that makes them: the tables and verdicts over all experiments
     "tuned": {
-        layout.table("tuned.csv"): "What tuning chose for every learner, and what each search kept.",
+        layout.table(
+            "tuned.csv"
+        ): "What tuning chose for every learner, and what each search kept.",
         layout.table("candidates.csv"): "Every candidate that was scored on the selection seeds.",
         layout.table("efforts.csv"): "The best candidate so far, as each search went on.",
-        layout.table("saturation.csv"): "What the last doubling of the searches gained, and how far apart they ended.",
+        layout.table(
+            "saturation.csv"
+        ): "What the last doubling of the searches gained, and how far apart they ended.",
     },
     "comparison": {
         layout.table("comparison.csv"): "The paper's Table 1 with measurements beside it.",
         layout.table("comparison.tex"): "The comparison table in LaTeX.",
-        layout.table("slopes.csv"): "Growth exponents of gap and positive parts in K and in B, by unit.",
+        layout.table(
+            "slopes.csv"
+        ): "Growth exponents of gap and positive parts in K and in B, by unit.",
         layout.table("violations.csv"): "Violation per episode at every K and budget.",
     },
     "suite": {
-        layout.table("suite_scores.csv"): "Every learner in every environment of the suite, with intervals.",
-        layout.table("suite_profile.csv"): "The share of runs on the suite whose gap is at most tau, by learner.",
-        layout.table("suite_pairs.csv"): "How probable it is that one learner beats another in the same run.",
-        layout.table("suite_paired.csv"): "How far every learner is from Algorithm 1 in the same runs.",
-        layout.table("suite_hypotheses.csv"): "What was expected of the suite, beside what was found.",
+        layout.table(
+            "suite_scores.csv"
+        ): "Every learner in every environment of the suite, with intervals.",
+        layout.table(
+            "suite_profile.csv"
+        ): "The share of runs on the suite whose gap is at most tau, by learner.",
+        layout.table(
+            "suite_pairs.csv"
+        ): "How probable it is that one learner beats another in the same run.",
+        layout.table(
+            "suite_paired.csv"
+        ): "How far every learner is from Algorithm 1 in the same runs.",
+        layout.table(
+            "suite_hypotheses.csv"
+        ): "What was expected of the suite, beside what was found.",
         layout.table("suite_ranking.csv"): "Learners by their mean normalised gap on the suite.",
-        layout.table("suite_stability.csv"): "How often that ranking changes under other seeds, instances, searches.",
+        layout.table(
+            "suite_stability.csv"
+        ): "How often that ranking changes under other seeds, instances, searches.",
         layout.table("suite_runs.csv"): "Every run on the suite.",
-        layout.table("suite_searches.csv"): "Runs on the suite with the constants that single searches found.",
+        layout.table(
+            "suite_searches.csv"
+        ): "Runs on the suite with the constants that single searches found.",
     },
-    "environments": {layout.table("environments.csv"): "Sizes, variation budgets and optima of the environments."},
+    "environments": {
+        layout.table("environments.csv"): "Sizes, variation budgets and optima of the environments."
+    },
     "protocols": {
-        layout.table("protocols.csv"): "The protocols of the paper's simulation: how many runs agree to each part.",
+        layout.table(
+            "protocols.csv"
+        ): "The protocols of the paper's simulation: how many runs agree to each part.",
         layout.table("choices.csv"): "What each unstated choice decides, switched by itself.",
         layout.table("thresholds.csv"): "How many runs agree to each part as one threshold moves.",
     },
-    "judge": {layout.claims(group): f"What the checks on {subject} found." for group, subject in SUBJECTS.items()},
+    "judge": {
+        layout.claims(group): f"What the checks on {subject} found."
+        for group, subject in SUBJECTS.items()
+    },
     "claims": {
         layout.CLAIMS: "Every claim of the paper with its verdict and evidence.",
         layout.CLAIMS_TEXT: "Every claim of the paper with its verdict, as text.",
@@ -239,10 +286,15 @@ TABLES = {  # by the rule that makes them: the tables and verdicts over all expe
 
 def drawn(present: set[str]) -> dict[str, list[Figure]]:
     """The figures that each notebook draws where these roles are there; notebooks that draw none are left out."""
-    found = {one.name: [figure for figure in one.figures if {*figure.roles} <= present] for one in NOTEBOOKS}
+    found = {
+        one.name: [figure for figure in one.figures if {*figure.roles} <= present]
+        for one in NOTEBOOKS
+    }
     return {name: figures for name, figures in found.items() if figures}
 
 
 def find(figure: str) -> tuple[str, Figure]:
     """The notebook that draws a figure, and the figure."""
-    return next((one.name, drawn) for one in NOTEBOOKS for drawn in one.figures if drawn.name == figure)
+    return next(
+        (one.name, drawn) for one in NOTEBOOKS for drawn in one.figures if drawn.name == figure
+    )

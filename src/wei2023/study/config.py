@@ -6,7 +6,14 @@ from copy import copy
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, create_model, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    ValidationError,
+    create_model,
+    field_validator,
+    model_validator,
+)
 from pydantic.json_schema import GenerateJsonSchema
 
 from nscmdp import algorithms, environments, plugins
@@ -31,7 +38,9 @@ from wei2023.study.protocols import Protocols, with_protocols
 from wei2023.study.suite import Choice, with_suite
 
 STUDY = r"^[A-Za-z0-9_][A-Za-z0-9_,=-]*$"  # the name of a folder that lies beside tables: it must not look like one
-FOLDER = r"^[^{}\x00-\x1f-][^{}\x00-\x1f]*$"  # braces are Snakemake's, and no path begins like an option
+FOLDER = (
+    r"^[^{}\x00-\x1f-][^{}\x00-\x1f]*$"  # braces are Snakemake's, and no path begins like an option
+)
 WIDTH = 120  # of a line of the exported schema
 
 Episodes = Annotated[int, Field(ge=1, le=10**9)]
@@ -52,32 +61,48 @@ class Study(Strict):
     )
     environment: Environment = Field(description="What is learnt.")
     evaluate_every: Episodes = Field(
-        default=1, description="One policy of so many episodes is evaluated exactly, and stands for the others."
+        default=1,
+        description="One policy of so many episodes is evaluated exactly, and stands for the others.",
     )
 
 
 class Experiment(Study):
     """One environment under some readings, at some budgets and numbers of episodes, several learners and seeds."""
 
-    role: Role | None = Field(default=None, description="; ".join(f"{role}: {what}" for role, what in ROLES.items()))
-    tuning: str | None = Field(default=None, description="Where learners of the setting tuned have their factors from.")
+    role: Role | None = Field(
+        default=None, description="; ".join(f"{role}: {what}" for role, what in ROLES.items())
+    )
+    tuning: str | None = Field(
+        default=None, description="Where learners of the setting tuned have their factors from."
+    )
     readings: list[dict[str, Any]] = Field(
-        default=[{}], min_length=1, description="Other options of the environment, one environment for each."
+        default=[{}],
+        min_length=1,
+        description="Other options of the environment, one environment for each.",
     )
     budgets: list[dict[str, Any]] = Field(
-        default=[{}], min_length=1, description=f"Options that set the variation budget: {' or '.join(BUDGET_OPTIONS)}."
+        default=[{}],
+        min_length=1,
+        description=f"Options that set the variation budget: {' or '.join(BUDGET_OPTIONS)}.",
     )
-    episodes: list[Episodes] = Field(min_length=1, description="K; readings, budgets and these are all crossed.")
+    episodes: list[Episodes] = Field(
+        min_length=1, description="K; readings, budgets and these are all crossed."
+    )
     learners: list[Learner] = Field(default=[], description="Who learns.")
     sweeps: list[Sweep] = Field(default=[], description="More learners, many at a time.")
-    seeds: Number | list[Seed] = Field(description="How many, from first_seed on; or a list of them.")
+    seeds: Number | list[Seed] = Field(
+        description="How many, from first_seed on; or a list of them."
+    )
     first_seed: Seed = Field(default=0, description="The first of so many seeds.")
     batch: Number | Literal["auto"] | None = Field(
         default=None, description="Seeds in one job, in place of what is said for all experiments."
     )
-    windows: Number = Field(default=200, description="Means over so many stretches of a run are kept.")
+    windows: Number = Field(
+        default=200, description="Means over so many stretches of a run are kept."
+    )
     keep: Literal["episodes", "windows"] = Field(
-        default="episodes", description="Beside the windows every evaluated episode, or the windows alone."
+        default="episodes",
+        description="Beside the windows every evaluated episode, or the windows alone.",
     )
     watch: bool = Field(default=False, description="Show on the map what is learnt.")
 
@@ -85,7 +110,9 @@ class Experiment(Study):
     @classmethod
     def _seeds_are_distinct(cls, seeds: int | list[int]) -> int | list[int]:
         if isinstance(seeds, list) and (not seeds or len(set(seeds)) < len(seeds)):
-            raise ValueError("seeds must be a number of at least 1, or a list of distinct whole numbers")
+            raise ValueError(
+                "seeds must be a number of at least 1, or a list of distinct whole numbers"
+            )
         return seeds
 
     @model_validator(mode="after")
@@ -96,8 +123,14 @@ class Experiment(Study):
 
     @model_validator(mode="after")
     def _tuned_learners_name_their_tuning(self) -> "Experiment":
-        if any(self.tuning_of(learner) is None for learner in self.all_learners if learner.setting == TUNED):
-            raise errors.below("tuning", None, "a learner has the setting tuned, expected the name of a tuning")
+        if any(
+            self.tuning_of(learner) is None
+            for learner in self.all_learners
+            if learner.setting == TUNED
+        ):
+            raise errors.below(
+                "tuning", None, "a learner has the setting tuned, expected the name of a tuning"
+            )
         return self
 
     @model_validator(mode="after")
@@ -149,7 +182,8 @@ class Tuning(Study):
 
     episodes: Episodes = Field(description="K, at which the choice is made.")
     checks: list[Episodes] = Field(
-        default=[], description="Other numbers of episodes at which the choice is made too, to be compared."
+        default=[],
+        description="Other numbers of episodes at which the choice is made too, to be compared.",
     )
     algorithms: list[Algorithm] = Field(min_length=1, description="Whose factors are chosen.")
     objective: Literal["gap", "margin"] = Field(
@@ -159,9 +193,12 @@ class Tuning(Study):
     )
     variants: dict[str, Any] = Field(default={}, description="Departures from the printed listing.")
     frames: Frames = Field(
-        default=10.0, description="At least so many frames end within a run; 1: frames may be as long as the run."
+        default=10.0,
+        description="At least so many frames end within a run; 1: frames may be as long as the run.",
     )
-    start: str | None = Field(default=None, description="Another tuning, from whose choices the searches begin.")
+    start: str | None = Field(
+        default=None, description="Another tuning, from whose choices the searches begin."
+    )
     strict: bool = Field(
         default=False,
         description="Half of the generations begin from the longest frames and the strictest dual that are admissible.",
@@ -173,7 +210,8 @@ class Tuning(Study):
         default=None, description="Of one search, in place of what is said for all."
     )
     seeds: Number | None = Field(
-        default=None, description="That a generation is scored on, in place of what is said for all."
+        default=None,
+        description="That a generation is scored on, in place of what is said for all.",
     )
     searches: Annotated[int, Field(ge=1, le=100)] | None = Field(
         default=None, description="Independent ones, in place of what is said for all."
@@ -185,24 +223,40 @@ class Tuning(Study):
         _distinct("algorithms", self.algorithms)
         for name in self.algorithms:
             if not algorithms.ranges(name):
-                raise errors.below("algorithms", self.algorithms, f"{name} has no factors to choose")
+                raise errors.below(
+                    "algorithms", self.algorithms, f"{name} has no factors to choose"
+                )
         ignoring = [name for name in self.algorithms if not algorithms.constrained(name)]
         if self.objective == "margin" and ignoring:
-            raise errors.below("algorithms", self.algorithms, f"{ignoring[0]} ignores the constraint: it has no margin")
+            raise errors.below(
+                "algorithms",
+                self.algorithms,
+                f"{ignoring[0]} ignores the constraint: it has no margin",
+            )
         return self
 
 
 class Effort(Strict):
     """How hard every learner is searched for. Search, selection and reporting use seeds of their own."""
 
-    population: Annotated[int, Field(ge=4, le=10_000)] = Field(default=16, description="Candidates of a generation.")
-    generations: Annotated[int, Field(ge=1, le=10_000)] = Field(default=32, description="Of one search.")
-    searches: Annotated[int, Field(ge=1, le=100)] = Field(default=5, description="Independent ones, for their spread.")
+    population: Annotated[int, Field(ge=4, le=10_000)] = Field(
+        default=16, description="Candidates of a generation."
+    )
+    generations: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        default=32, description="Of one search."
+    )
+    searches: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=5, description="Independent ones, for their spread."
+    )
     seeds: Number = Field(default=2, description="That a generation is scored on, of the pool.")
     pool: Number = Field(default=32, description="Search seeds, taken in turn by the generations.")
-    first_seed: Seed = Field(default=10_000, description="Search seeds are this one and those after it.")
+    first_seed: Seed = Field(
+        default=10_000, description="Search seeds are this one and those after it."
+    )
     selection_seeds: Number = Field(default=12, description="That candidates are chosen by.")
-    first_selection_seed: Seed = Field(default=20_000, description="Selection seeds are this one and those after it.")
+    first_selection_seed: Seed = Field(
+        default=20_000, description="Selection seeds are this one and those after it."
+    )
 
     @property
     def search_list(self) -> list[int]:
@@ -210,7 +264,9 @@ class Effort(Strict):
 
     @property
     def selection_list(self) -> list[int]:
-        return list(range(self.first_selection_seed, self.first_selection_seed + self.selection_seeds))
+        return list(
+            range(self.first_selection_seed, self.first_selection_seed + self.selection_seeds)
+        )
 
     @property
     def seed_list(self) -> list[int]:
@@ -247,13 +303,18 @@ class Shown(Strict):
 
     @property
     def specification(self) -> dict[str, Any]:
-        return {**self.environment.model_dump(mode="json", exclude_unset=True), "episodes": self.episodes}
+        return {
+            **self.environment.model_dump(mode="json", exclude_unset=True),
+            "episodes": self.episodes,
+        }
 
 
 class Config(Strict):
     """What is computed, and where it is kept."""
 
-    results: str = Field(default="results", pattern=FOLDER, description="The folder of all results.")
+    results: str = Field(
+        default="results", pattern=FOLDER, description="The folder of all results."
+    )
     batch: Number | Literal["auto"] = Field(
         default=5,
         description="Seeds in one job; auto: as many as take about five minutes. Results do not depend on it.",
@@ -261,28 +322,36 @@ class Config(Strict):
     plugins: list[Annotated[str, Field(pattern=FOLDER)]] = Field(
         default=[], description="Files with algorithms and environments from outside the package."
     )
-    shown: list[Shown] = Field(default=[], description="Environments that notebooks/environments.ipynb draws.")
+    shown: list[Shown] = Field(
+        default=[], description="Environments that notebooks/environments.ipynb draws."
+    )
     effort: Effort = Field(default=Effort(), description="How hard every tuning tries.")
     searches: str | None = Field(
         default=None,
         pattern=FOLDER,
         description="The folder where searches are recorded: what they kept is scored again. Without: they are run.",
     )
-    tunings: list[Tuning] = Field(default=[], description="Where factors of the setting tuned are chosen.")
+    tunings: list[Tuning] = Field(
+        default=[], description="Where factors of the setting tuned are chosen."
+    )
     protocols: Protocols | None = Field(
-        default=None, description="The paper's simulation: its experiments join those that stand here."
+        default=None,
+        description="The paper's simulation: its experiments join those that stand here.",
     )
     claims: Checks | None = Field(
         default=None, description="Check all claims of the paper; without, its simulation's alone."
     )
     suite: Choice | None = Field(
-        default=None, description="A part of the suite: its experiments and tunings join those that stand here."
+        default=None,
+        description="A part of the suite: its experiments and tunings join those that stand here.",
     )
     experiments: list[Experiment] = Field(description="What is simulated.")
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> "Config":
-        experiments, tunings = ([one.name for one in named] for named in (self.experiments, self.tunings))
+        experiments, tunings = (
+            [one.name for one in named] for named in (self.experiments, self.tunings)
+        )
         _distinct("experiments", experiments)
         _distinct("experiments and tunings", [*experiments, *tunings])
         return self
@@ -293,8 +362,14 @@ class Config(Strict):
         self._starts_lead_somewhere()
         for number, experiment in enumerate(self.experiments):
             key = f"experiments[{number}]"
-            tuned = [(one, str(experiment.tuning_of(one))) for one in experiment.all_learners if one.setting == TUNED]
-            for name in dict.fromkeys([*filter(None, [experiment.tuning]), *(name for _, name in tuned)]):
+            tuned = [
+                (one, str(experiment.tuning_of(one)))
+                for one in experiment.all_learners
+                if one.setting == TUNED
+            ]
+            for name in dict.fromkeys(
+                [*filter(None, [experiment.tuning]), *(name for _, name in tuned)]
+            ):
                 if name not in known:
                     raise errors.below(f"{key}.tuning", name, errors.unknown(name, known))
             for learner, name in tuned:
@@ -324,24 +399,32 @@ class Config(Strict):
             if tuning.start is not None:
                 key = f"tunings[{number}].start"
                 if tuning.start not in before:
-                    raise errors.below(key, tuning.start, f"expected a tuning that stands before {tuning.name}")
+                    raise errors.below(
+                        key, tuning.start, f"expected a tuning that stands before {tuning.name}"
+                    )
                 missing = [name for name in tuning.algorithms if name not in before[tuning.start]]
                 if missing:
                     raise errors.below(key, tuning.start, f"it chooses nothing for {missing[0]}")
             before[tuning.name] = tuning.algorithms
 
 
-def _chosen_where_asked(key: str, experiment: Experiment, learner: Any, tuning: Tuning, effort: Effort) -> None:
+def _chosen_where_asked(
+    key: str, experiment: Experiment, learner: Any, tuning: Tuning, effort: Effort
+) -> None:
     """Factors are chosen for the algorithm, at each number of episodes where that is asked for, by so many searches."""
     if learner.algorithm not in tuning.algorithms:
-        raise errors.below(f"{key}.tuning", tuning.name, f"it chooses nothing for {learner.algorithm}")
+        raise errors.below(
+            f"{key}.tuning", tuning.name, f"it chooses nothing for {learner.algorithm}"
+        )
     missing = sorted({*experiment.episodes} - {tuning.episodes, *tuning.checks})
     if learner.tuned_at == "each" and missing:
         what = f"{learner.name} is tuned at each number of episodes, and {missing[0]} is not among its checks"
         raise errors.below(f"{key}.tuning", tuning.name, what)
     searches = tuning.searches or effort.searches
     if learner.choice != "main" and int(learner.choice.removeprefix("search_")) >= searches:
-        raise errors.below(f"{key}.learners", learner.choice, f"there are {searches} searches, from 0")
+        raise errors.below(
+            f"{key}.learners", learner.choice, f"there are {searches} searches, from 0"
+        )
 
 
 def _distinct(key: str, names: list[Any], hint: str = "") -> None:
@@ -378,18 +461,24 @@ def extended(learners: tuple[str, ...], worlds: tuple[str, ...]) -> dict[str, ty
     """The models of a configuration by name, with plug-ins among the algorithms and environments."""
     if not learners and not worlds:
         return {"Config": Config, "Shown": Shown}
-    learner, names = one_learner((*algorithms.OWN, *learners)), (*algorithms.OWN, *learners)
+    names = (*algorithms.OWN, *learners)
+    learner = one_learner(names)
     environment = one_environment((*environments.OWN, *worlds))
     sweep = type("Sweep", (Sweep,), {"kinds": learner})
-    experiment = _with_types(Experiment, environment=environment, learners=list[learner], sweeps=list[sweep])  # type: ignore[valid-type]
-    tuning = _with_types(Tuning, environment=environment, algorithms=list[Literal[names]])  # type: ignore[valid-type]
-    shown = _with_types(Shown, environment=environment)
-    whole = _with_types(Config, shown=list[shown], tunings=list[tuning], experiments=list[experiment])  # type: ignore[valid-type]
+    learners_given: Any = {"learners": list[learner], "sweeps": list[sweep]}  # type: ignore[valid-type]
+    experiment: Any = _with_types(Experiment, environment=environment, **learners_given)
+    chosen_for: Any = list[Literal[names]]  # type: ignore[valid-type]
+    tuning: Any = _with_types(Tuning, environment=environment, algorithms=chosen_for)
+    shown: Any = _with_types(Shown, environment=environment)
+    lists: Any = {"shown": list[shown], "tunings": list[tuning], "experiments": list[experiment]}
+    whole = _with_types(Config, **lists)
     return {"Config": whole, "Shown": shown}
 
 
 def _with_types(model: type[BaseModel], **types: Any) -> type[BaseModel]:
-    fields: dict[str, Any] = {name: (kind, copy(model.model_fields[name])) for name, kind in types.items()}
+    fields: dict[str, Any] = {
+        name: (kind, copy(model.model_fields[name])) for name, kind in types.items()
+    }
     return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)
 
 
@@ -411,7 +500,9 @@ def environment_options(study: Study, replaced: dict[str, dict[str, Any]]) -> di
 
 def _known_options(model: type[BaseModel], key: str, options: dict[str, Any]) -> None:
     """Those of budgets set the variation budget, those of readings do not."""
-    here, elsewhere = ("budgets", "readings") if key.startswith("budgets") else ("readings", "budgets")
+    here, elsewhere = (
+        ("budgets", "readings") if key.startswith("budgets") else ("readings", "budgets")
+    )
     known: dict[str, list[str]] = {"budgets": [], "readings": []}
     for name in model.model_fields.keys() - {"name"}:
         known["budgets" if name in BUDGET_OPTIONS else "readings"].append(name)
@@ -420,7 +511,9 @@ def _known_options(model: type[BaseModel], key: str, options: dict[str, Any]) ->
             message = errors.unknown(name, sorted(known[here]), "unknown key")
             if name in known[elsewhere]:
                 message = f"expected under {elsewhere}"
-            raise errors.raised(errors.Problem(f"{key}.{name}", errors.shown(value), message, unknown=True))
+            raise errors.raised(
+                errors.Problem(f"{key}.{name}", errors.shown(value), message, unknown=True)
+            )
 
 
 class _Untitled(GenerateJsonSchema):

@@ -68,7 +68,9 @@ def foremost(error: ValidationError, model: Any) -> tuple[Problem, int]:
     problems = [_problem(found, model) for found in error.errors(include_url=False)]
     first = min(problems, key=lambda one: not one.unknown)
     alike = [one for one in problems if one.key.startswith(first.key)]
-    return max(alike, key=lambda one: (len(one.key), "did you mean" in one.message)), len(problems) - len(alike)
+    return max(alike, key=lambda one: (len(one.key), "did you mean" in one.message)), len(
+        problems
+    ) - len(alike)
 
 
 def _problem(found: Any, model: Any) -> Problem:
@@ -78,7 +80,9 @@ def _problem(found: Any, model: Any) -> Problem:
     message = message[:1].lower() + message[1:]
     if kind == "extra_forbidden":
         _, owner = _follow(found["loc"][:-1], model)
-        message = unknown(found["loc"][-1], getattr(_bare(owner), "model_fields", ()), "unknown key")
+        message = unknown(
+            found["loc"][-1], getattr(_bare(owner), "model_fields", ()), "unknown key"
+        )
         return Problem(key, shown(value), message, unknown=True)
     if kind == "missing":
         return Problem(key, "", "is missing")
@@ -100,7 +104,9 @@ def _untagged(key: str, tag: str, value: dict[str, Any], place: Any) -> Problem:
     near = difflib.get_close_matches(tag, value, n=1)
     if not near:
         return Problem(_joined(key, tag), "", "is missing")
-    known = dict.fromkeys(field for member in get_args(_bare(place)) for field in member.model_fields)
+    known = dict.fromkeys(
+        field for member in get_args(_bare(place)) for field in member.model_fields
+    )
     where, message = _joined(key, _text(near[0])), unknown(near[0], known, "unknown key")
     return Problem(where, shown(value[near[0]]), message, unknown=True)
 

@@ -18,11 +18,23 @@ TUNED = ("tuned.csv", "candidates.csv", "efforts.csv", "saturation.csv")
 PROTOCOLS = ("protocols.csv", "choices.csv", "thresholds.csv")
 COMPARISON = ("comparison.csv", "comparison.tex", "slopes.csv", "violations.csv")
 SUITE = (
-    *("suite_scores.csv", "suite_profile.csv", "suite_pairs.csv", "suite_paired.csv", "suite_hypotheses.csv"),
+    *(
+        "suite_scores.csv",
+        "suite_profile.csv",
+        "suite_pairs.csv",
+        "suite_paired.csv",
+        "suite_hypotheses.csv",
+    ),
     *("suite_ranking.csv", "suite_stability.csv", "suite_runs.csv", "suite_searches.csv"),
 )
 LEARNING = ("learning.parquet", "learning.csv")  # of an experiment whose policies are kept
-RUNS = ("environments", "simulations", "policies", "searches", "tuning")  # folders of what jobs compute
+RUNS = (
+    "environments",
+    "simulations",
+    "policies",
+    "searches",
+    "tuning",
+)  # folders of what jobs compute
 FIGURE = ("svg", "png", "narrow.svg")  # the forms of a figure; the narrow one is for small screens
 NOT_RESULTS = ("jobs", "logs", "benchmarks", BENCHMARKS)  # they depend on clocks and machines
 

@@ -34,7 +34,9 @@ OF_TUNED = {"choice", "tuned_at", "tuning"}
 CHOICE = r"^(main|search_[0-9]+)$"
 BELONGS = {"scaled": "factors", TUNED: "times"}
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.,=-]*$"
-REPEATED = re.compile(r"(.+)\1{19}$")  # a name that ends so, Snakemake takes for a rule that feeds itself
+REPEATED = re.compile(
+    r"(.+)\1{19}$"
+)  # a name that ends so, Snakemake takes for a rule that feeds itself
 LOOP = "it ends in twenty times the same, expected a name that Snakemake can tell from a loop"
 
 # Beyond these nothing is meant that could be run.
@@ -95,7 +97,9 @@ def _factors(name: str) -> dict[str, Any]:
 
 def _variants(name: str) -> dict[str, Any]:
     parameters = inspect.signature(algorithms.variants(name)).parameters.values()
-    return {p.name: (Factor if p.annotation is float else p.annotation, p.default) for p in parameters}
+    return {
+        p.name: (Factor if p.annotation is float else p.annotation, p.default) for p in parameters
+    }
 
 
 def _options_model(algorithm: str, options: dict[str, Any], what: str) -> type[BaseModel]:
@@ -119,14 +123,28 @@ def learner_model(name: str) -> type[BaseModel]:
         "algorithm": (Literal[name], Field(description="Which algorithm.")),
         "setting": (
             Literal[*algorithms.settings(name), TUNED],
-            Field(description="Its constants: as printed, those of the authors' code, scaled by factors, or tuned."),
+            Field(
+                description="Its constants: as printed, those of the authors' code, scaled by factors, or tuned."
+            ),
         ),
         "factors": (
             factors,
-            Field(default=factors(), description="For the setting scaled: what stands in for constants."),
+            Field(
+                default=factors(),
+                description="For the setting scaled: what stands in for constants.",
+            ),
         ),
-        "times": (times, Field(default=times(), description="For the setting tuned: multiples of the chosen factors.")),
-        "variants": (variants, Field(default=variants(), description="Departures from the printed listing.")),
+        "times": (
+            times,
+            Field(
+                default=times(),
+                description="For the setting tuned: multiples of the chosen factors.",
+            ),
+        ),
+        "variants": (
+            variants,
+            Field(default=variants(), description="Departures from the printed listing."),
+        ),
     }
     about = f"{algorithms.title(name)}: see src/nscmdp/algorithms/{name}.py."
     return create_model(name, __base__=LearnerBase, __doc__=about, **fields)
@@ -134,13 +152,17 @@ def learner_model(name: str) -> type[BaseModel]:
 
 class LearnerBase(Strict):
     label: Annotated[str, NotRepeated] | None = Field(
-        default=None, pattern=NAME, max_length=200, description="Its name in results, in place of algorithm.setting."
+        default=None,
+        pattern=NAME,
+        max_length=200,
+        description="Its name in results, in place of algorithm.setting.",
     )
     assumed_budget: Multiple = Field(
         default=1.0, description="The multiple of the true variation budget that it assumes."
     )
     assumed_for: Literal["all", "frame"] = Field(
-        default="all", description="Where it assumes that: in all its constants, or in the length of its frames alone."
+        default="all",
+        description="Where it assumes that: in all its constants, or in the length of its frames alone.",
     )
 
     constants: dict[str, Factor | str] = Field(
@@ -159,7 +181,9 @@ class LearnerBase(Strict):
         "kept: the constants, as numbers, that the factors make where the tuning is; scaled: those that they would "
         "make there with the run's number of episodes.",
     )
-    tuning: str | None = Field(default=None, description="For the setting tuned: in place of the experiment's.")
+    tuning: str | None = Field(
+        default=None, description="For the setting tuned: in place of the experiment's."
+    )
 
     @property
     def name(self) -> str:
@@ -182,7 +206,9 @@ class LearnerBase(Strict):
                 raise errors.below(given, found, f"{given} belong to the setting {setting!r}")
         for given in sorted(OF_TUNED & self.model_fields_set):
             if self.setting != TUNED:  # type: ignore[attr-defined]
-                raise errors.below(given, getattr(self, given), f"{given} belongs to the setting {TUNED!r}")
+                raise errors.below(
+                    given, getattr(self, given), f"{given} belongs to the setting {TUNED!r}"
+                )
         return self
 
 
@@ -210,10 +236,12 @@ class Sweep(Strict):
 
     learner: dict[str, Any] = Field(description="The learner, but for what is swept.")
     over: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(
-        min_length=1, description='Keys of the learner, such as "setting" or "variants.reset", and the values of each.'
+        min_length=1,
+        description='Keys of the learner, such as "setting" or "variants.reset", and the values of each.',
     )
     crossed: bool = Field(
-        default=True, description="Every combination of values; or each key by itself, the others left as they are."
+        default=True,
+        description="Every combination of values; or each key by itself, the others left as they are.",
     )
 
     @property
@@ -224,7 +252,10 @@ class Sweep(Strict):
     def learners(self) -> list[Any]:
         keys, values = list(self.over), list(self.over.values())
         if self.crossed:
-            chosen = [dict(zip(keys, combination, strict=True)) for combination in itertools.product(*values)]
+            chosen = [
+                dict(zip(keys, combination, strict=True))
+                for combination in itertools.product(*values)
+            ]
         else:
             chosen = [{key: value} for key, tried in self.over.items() for value in tried]
         return [self._with(options) for options in chosen]
@@ -234,7 +265,9 @@ class Sweep(Strict):
         lengths = [len(tried) for tried in self.over.values()]
         number = math.prod(lengths) if self.crossed else sum(lengths)
         if number > MOST_LEARNERS:
-            raise errors.below("over", self.over, f"{number:,} learners, expected at most {MOST_LEARNERS:,}")
+            raise errors.below(
+                "over", self.over, f"{number:,} learners, expected at most {MOST_LEARNERS:,}"
+            )
         _ = self.learners
         if REPEATED.search(self.name):  # it names a folder, as those of its learners do not
             raise errors.below("learner.label", self.name, LOOP)
@@ -249,9 +282,13 @@ class Sweep(Strict):
                 place = place.setdefault(parent, {})
                 if not isinstance(place, dict):
                     found = f"unknown key: {parent} is {errors.shown(place)}, which has none"
-                    raise errors.raised(errors.Problem(f"over.{key}", errors.shown(value), found, unknown=True))
+                    raise errors.raised(
+                        errors.Problem(f"over.{key}", errors.shown(value), found, unknown=True)
+                    )
             place[last] = value
-        if self.learner.get("label") or list(options) != ["setting"]:  # else: as one by itself would be called
+        if self.learner.get("label") or list(options) != [
+            "setting"
+        ]:  # else: as one by itself would be called
             values = ",".join(f"{key.rpartition('.')[2]}={value}" for key, value in options.items())
             given["label"] = f"{self.name}.{values}"
         try:
@@ -260,11 +297,17 @@ class Sweep(Strict):
             problem, _ = errors.foremost(error, self.kinds)
             if problem.key == "label" and "label" in given:
                 raise errors.below(
-                    "over", options, f"a learner would be called {given['label']}: {problem.message}"
+                    "over",
+                    options,
+                    f"a learner would be called {given['label']}: {problem.message}",
                 ) from None
-            swept = [key for key in options if problem.key == key or problem.key.startswith(f"{key}.")]
+            swept = [
+                key for key in options if problem.key == key or problem.key.startswith(f"{key}.")
+            ]
             where = "over" if swept else "learner"
-            raise errors.raised(problem._replace(key=f"{where}.{problem.key}".rstrip("."))) from None
+            raise errors.raised(
+                problem._replace(key=f"{where}.{problem.key}".rstrip("."))
+            ) from None
 
 
 @cache

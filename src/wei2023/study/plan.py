@@ -34,19 +34,27 @@ class Plan(Searches):
     def runs(self) -> int:
         """How many there are."""
         return sum(
-            len(self._cases[one.name]) * len(one.seed_list) * len(one.all_learners) for one in self.config.experiments
+            len(self._cases[one.name]) * len(one.seed_list) * len(one.all_learners)
+            for one in self.config.experiments
         )
 
     @cached_property
     def algorithms(self) -> list[str]:
         """All whose kernels are needed."""
         tuned = {algorithm for _, algorithm, *_ in self.search_files()}
-        return sorted(tuned | {learner.algorithm for one in self.config.experiments for learner in one.all_learners})
+        return sorted(
+            tuned
+            | {learner.algorithm for one in self.config.experiments for learner in one.all_learners}
+        )
 
     def behind(self, role: str) -> set[str]:
         """The experiments of a role, those whose optima they use, and the tunings that choose their factors."""
         names = self.roles.get(role, [])
-        tunings = {name for one in map(self.experiment, names) for name, _, _ in self.tuned_at(one, one.all_learners)}
+        tunings = {
+            name
+            for one in map(self.experiment, names)
+            for name, _, _ in self.tuned_at(one, one.all_learners)
+        }
         return {*names, *map(self.optima_of, names), *tunings}
 
     def seeds_of(self, name: str) -> list[int]:
@@ -60,7 +68,10 @@ class Plan(Searches):
 
         The suite's tunings are many, and are not drawn.
         """
-        found = {role: [one.name for one in self.config.experiments if one.role == role] for role in catalogue.ROLES}
+        found = {
+            role: [one.name for one in self.config.experiments if one.role == role]
+            for role in catalogue.ROLES
+        }
         of_suite = {self.experiment(one).tuning for one in found[definition.ROLE]}
         found["tuning"] = [name for name in self.tunings if name not in of_suite]
         return {role: names for role, names in found.items() if names}
@@ -79,7 +90,11 @@ class Plan(Searches):
         """By name: the tables of the whole suite that the repository keeps, where this run has a part of it."""
         names = ("suite_ranking.csv", "suite_hypotheses.csv")
         part = 0 < len(self.roles.get(definition.ROLE, [])) < len(self.suite.environments)
-        return {name: definition.KEPT / name for name in names if part and (definition.KEPT / name).is_file()}
+        return {
+            name: definition.KEPT / name
+            for name in names
+            if part and (definition.KEPT / name).is_file()
+        }
 
     @property
     def simulations(self) -> list[str]:
@@ -135,7 +150,9 @@ class Plan(Searches):
 
         def serves(other: str) -> bool:
             theirs = self.solved_in(other)
-            alike = theirs["evaluate_every"] == mine["evaluate_every"] and {*mine["seeds"]} <= {*theirs["seeds"]}
+            alike = theirs["evaluate_every"] == mine["evaluate_every"] and {*mine["seeds"]} <= {
+                *theirs["seeds"]
+            }
             enough = theirs["references"] or not mine["references"]
             return alike and enough and mine["cases"].items() <= theirs["cases"].items()
 
@@ -144,7 +161,10 @@ class Plan(Searches):
     @property
     def solved(self) -> list[str]:
         """The experiments that have a file of optima, and the tunings whose searches are part of the run."""
-        return [*dict.fromkeys(map(self.optima_of, self.experiments)), *(() if self.recorded else self.tunings)]
+        return [
+            *dict.fromkeys(map(self.optima_of, self.experiments)),
+            *(() if self.recorded else self.tunings),
+        ]
 
     @cache  # noqa: B019
     def solved_in(self, name: str) -> dict[str, Any]:
@@ -171,7 +191,10 @@ class Plan(Searches):
             if one.setting == TUNED:
                 name = str(experiment.tuning_of(one))
                 once = [self.tuning(name).episodes]
-                found |= {(name, one.algorithm, at) for at in (experiment.episodes if one.tuned_at == "each" else once)}
+                found |= {
+                    (name, one.algorithm, at)
+                    for at in (experiment.episodes if one.tuned_at == "each" else once)
+                }
         return sorted(found)
 
     def tunings_behind(self, experiment: Experiment) -> set[str]:
@@ -181,7 +204,11 @@ class Plan(Searches):
 
     def learner_spec(self, experiment: str, learner: Any) -> dict[str, Any]:
         """What decides a learner of an experiment; of a tuned one, with the tuning that it is tuned by."""
-        tuned = {"tuning": self.experiment(experiment).tuning_of(learner)} if learner.setting == TUNED else {}
+        tuned = (
+            {"tuning": self.experiment(experiment).tuning_of(learner)}
+            if learner.setting == TUNED
+            else {}
+        )
         return {**learner.specification, **tuned}
 
     def tuned_in(self, experiment: str, learners: list[Any]) -> dict[str, dict[str, Any]]:
@@ -207,7 +234,9 @@ class Plan(Searches):
     def watched_case(self, experiment: str) -> Case:
         """Of its first reading and budget the one with most episodes."""
         first, *others = self.cases_of(experiment)
-        alike = [case for case in others if (case.reading, case.budget) == (first.reading, first.budget)]
+        alike = [
+            case for case in others if (case.reading, case.budget) == (first.reading, first.budget)
+        ]
         return max([first, *alike], key=lambda case: case.episodes)
 
     def watched_episodes(self, experiment: str) -> list[int]:
@@ -219,7 +248,9 @@ class Plan(Searches):
 
     def policy_files(self, experiment: str) -> list[tuple[str, str]]:
         """(unit, file below the results folder) of every job that keeps policies of an experiment."""
-        return [(unit, layout.policies(experiment, unit)) for unit in self.experiment(experiment).units]
+        return [
+            (unit, layout.policies(experiment, unit)) for unit in self.experiment(experiment).units
+        ]
 
     def _batches(self, experiment: Experiment, unit: str) -> list[list[int]]:
         """Seeds by job. A batch holds the seeds of one block of ``batch`` numbers, so more seeds add batches."""
@@ -235,7 +266,9 @@ class Plan(Searches):
         """The files of optima, searches, tunings, runs and policies, below the results folder."""
         optima = [layout.optima(name) for name in self.solved]
         runs = [file for name in self.experiments for _, _, file in self.run_files(name)]
-        searched, tuned = ([file for *_, file in files] for files in (self.search_files(), self.tuning_files()))
+        searched, tuned = (
+            [file for *_, file in files] for files in (self.search_files(), self.tuning_files())
+        )
         return [*optima, *searched, *tuned, *runs, *self.policies()]
 
     def policies(self) -> list[str]:
@@ -244,11 +277,20 @@ class Plan(Searches):
 
     def tables(self, *names: str) -> list[str]:
         """The tables of some experiments, or of all."""
-        return [layout.table(table, name) for name in names or self.experiments for table in layout.TABLES]
+        return [
+            layout.table(table, name)
+            for name in names or self.experiments
+            for table in layout.TABLES
+        ]
 
     def tables_of(self, *roles: str) -> list[str]:
         """The tables of all experiments of some roles."""
-        return [table for role in roles if role in self.roles for table in self.tables(*self.roles[role])]
+        return [
+            table
+            for role in roles
+            if role in self.roles
+            for table in self.tables(*self.roles[role])
+        ]
 
     def learning(self, *names: str) -> list[str]:
         """The tables of what policies do, of some experiments or all: those that are watched."""
@@ -260,7 +302,11 @@ class Plan(Searches):
         return [
             *([*map(layout.table, layout.PROTOCOLS), layout.ANSWER] if self.simulations else []),
             *map(layout.claims, self.claim_groups),
-            *([layout.CLAIMS, layout.CLAIMS_TEXT, layout.ERRATUM] if self.simulations or self.claim_groups else []),
+            *(
+                [layout.CLAIMS, layout.CLAIMS_TEXT, layout.ERRATUM]
+                if self.simulations or self.claim_groups
+                else []
+            ),
             *(map(layout.table, layout.TUNED) if self.tunings else []),
             *(map(layout.table, layout.COMPARISON) if "growth" in self.roles else []),
             *(map(layout.table, layout.SUITE) if definition.ROLE in self.roles else []),
@@ -280,27 +326,48 @@ class Plan(Searches):
         return [name for name in map(layout.table, catalogue.CLAIM_GROUPS[group]) if name in made]
 
     def figures(self, notebook: str) -> list[str]:
-        return [layout.figure(one.name, form) for one in self.notebooks[notebook] for form in layout.FIGURE]
+        return [
+            layout.figure(one.name, form)
+            for one in self.notebooks[notebook]
+            for form in layout.FIGURE
+        ]
 
     def drawn(self) -> list[str]:
         """The files of notebooks and figures."""
-        notebooks = [layout.notebook(name, form) for name in self.notebooks for form in ("ipynb", "html")]
+        notebooks = [
+            layout.notebook(name, form) for name in self.notebooks for form in ("ipynb", "html")
+        ]
         return [*notebooks, *(file for name in self.notebooks for file in self.figures(name))]
 
     def files(self) -> list[str]:
         """Everything that a finished run has made, below the results folder."""
-        return [*self.computed(), *self.tables(), *self.learning(), *self.judged(), *self.drawn(), *self.pages]
+        return [
+            *self.computed(),
+            *self.tables(),
+            *self.learning(),
+            *self.judged(),
+            *self.drawn(),
+            *self.pages,
+        ]
 
     @property
     def pages(self) -> list[str]:
         """The page with its ledgers, and what they load."""
         ledgers = [layout.DEVIATIONS_PAGE, *([layout.CLAIMS_PAGE] if self.claim_groups else [])]
-        return [layout.PAGE, *ledgers, *map(layout.asset, layout.ASSETS), *map(layout.script, self.scripts)]
+        return [
+            layout.PAGE,
+            *ledgers,
+            *map(layout.asset, layout.ASSETS),
+            *map(layout.script, self.scripts),
+        ]
 
     @property
     def scripts(self) -> dict[str, tuple[str, str]]:
         """The data of the page by name: the section that shows them, and the experiment."""
-        shown = [*(("curves", name) for name in self.simulations), *(("learning", name) for name in self.watched)]
+        shown = [
+            *(("curves", name) for name in self.simulations),
+            *(("learning", name) for name in self.watched),
+        ]
         return {f"{section}_{experiment}": (section, experiment) for section, experiment in shown}
 
     def check(self) -> None:
@@ -356,9 +423,9 @@ def _check_learners(case: Case, experiment: Experiment, key: str) -> None:
                 assumed = {key: chosen.pop(key) for key in ("assumed_budget", "assumed_for")}
                 if chosen["setting"] == TUNED:  # with which factors, only tuning will tell
                     warnings.simplefilter("ignore", DoesNotFit)
-                    chosen = {key: chosen[key] for key in ("algorithm", "variants", "constants")} | {
-                        "setting": "scaled"
-                    }
+                    chosen = {
+                        key: chosen[key] for key in ("algorithm", "variants", "constants")
+                    } | {"setting": "scaled"}
                 algorithms.make(problem=known._replace(**assumed), **chosen)
             except DoesNotFit as error:
                 where = f"config: {key}.episodes = {case.episodes} is too small for {learner.name}"

@@ -17,7 +17,10 @@ from wei2023.study import errors
 from wei2023.study.errors import Unacceptable
 from wei2023.study.models import Seed, Strict
 
-ROLE, CHOICES = "protocols", "choices"  # of experiments: whole protocols, and options that are switched by themselves
+ROLE, CHOICES = (
+    "protocols",
+    "choices",
+)  # of experiments: whole protocols, and options that are switched by themselves
 FIRST = "nonstationary_triple_q"  # Algorithm 1
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 Few = Annotated[int, Field(ge=1, le=1000)]
@@ -55,11 +58,17 @@ class Protocol(Strict):
     baselines: Literal["released", "tuned", "same eta"] = Field(
         default="released", description="The baselines' constants."
     )
-    learners: list[Learner] = Field(min_length=1, max_length=20, description="One for each algorithm.")
-    reading: Options = Field(default={}, description="Options of the environment in place of the default ones.")
+    learners: list[Learner] = Field(
+        min_length=1, max_length=20, description="One for each algorithm."
+    )
+    reading: Options = Field(
+        default={}, description="Options of the environment in place of the default ones."
+    )
     long: bool = Field(default=False, description="It takes long, and is run by `make long` alone.")
     figure: bool = Field(default=False, description="It is drawn in the grid-world figure.")
-    base: str | None = Field(default=None, description="The protocol from which a choice is switched.")
+    base: str | None = Field(
+        default=None, description="The protocol from which a choice is switched."
+    )
     choice: str | None = Field(default=None, description="The unstated choice that is switched.")
     option: str | None = Field(default=None, description="To what it is switched.")
 
@@ -75,11 +84,17 @@ class Option(Strict):
     """One of the answers to a question that the paper leaves open."""
 
     says: Name = Field(description="What tables call it.")
-    episodes: Annotated[int, Field(ge=1, le=10**9)] | None = Field(default=None, description="Another K.")
+    episodes: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
+        default=None, description="Another K."
+    )
     reading: Options = Field(default={}, description="Other options of the environment.")
-    learners: dict[str, Other] = Field(default={}, description="By algorithm: other keys of its learner.")
+    learners: dict[str, Other] = Field(
+        default={}, description="By algorithm: other keys of its learner."
+    )
     long: bool = Field(default=False, description="It takes long, and is run by `make long` alone.")
-    bases: list[str] | None = Field(default=None, description="The protocols from which it is switched, if others.")
+    bases: list[str] | None = Field(
+        default=None, description="The protocols from which it is switched, if others."
+    )
 
 
 class Unstated(Strict):
@@ -87,16 +102,22 @@ class Unstated(Strict):
 
     name: Name = Field(description="What tables call it.")
     text: str = Field(description="What the paper says of it.")
-    stated: bool = Field(default=False, description="The text does not leave it open; it is switched all the same.")
+    stated: bool = Field(
+        default=False, description="The text does not leave it open; it is switched all the same."
+    )
     options: list[Option] = Field(min_length=1, description="Each is switched by itself.")
-    bases: list[str] = Field(default=[], description="The protocols from which its options are switched.")
+    bases: list[str] = Field(
+        default=[], description="The protocols from which its options are switched."
+    )
 
 
 class Protocols(Strict):
     """All protocols, and the unstated choices that are switched one at a time from some of them."""
 
     environment: Options = Field(description="Of all protocols, but for their readings.")
-    draws: list[Seed] = Field(min_length=1, description="Seeds of the environment; no search sees them.")
+    draws: list[Seed] = Field(
+        min_length=1, description="Seeds of the environment; no search sees them."
+    )
     seeds: Few = Field(description="Runs of each protocol in each draw.")
     choice_seeds: Few = Field(default=2, description="Runs of each option in each draw.")
     first_seed: Seed = Field(default=1000, description="The first of so many seeds.")
@@ -114,7 +135,10 @@ class Protocols(Strict):
         for choice in self.choices:
             for base in (one for option in choice.options for one in option.bases or choice.bases):
                 if base not in names:
-                    raise ValueError(f"choices: {choice.name}: " + unknown(base, names, f"unknown protocol {base!r}"))
+                    raise ValueError(
+                        f"choices: {choice.name}: "
+                        + unknown(base, names, f"unknown protocol {base!r}")
+                    )
         return self
 
     @property
@@ -140,7 +164,9 @@ class Protocols(Strict):
 
 
 def _switched(base: Protocol, choice: str, option: Option) -> Protocol:
-    learners = [_with(learner, option.learners.get(learner["algorithm"], {})) for learner in base.learners]
+    learners = [
+        _with(learner, option.learners.get(learner["algorithm"], {})) for learner in base.learners
+    ]
     changed = {
         "name": f"{base.name}; {choice}: {option.says}",
         "episodes": option.episodes or base.episodes,
@@ -152,7 +178,10 @@ def _switched(base: Protocol, choice: str, option: Option) -> Protocol:
         "choice": choice,
         "option": option.says,
     }
-    reset = next((one.get("variants", {}).get("reset") for one in learners if one["algorithm"] == FIRST), None)
+    reset = next(
+        (one.get("variants", {}).get("reset") for one in learners if one["algorithm"] == FIRST),
+        None,
+    )
     return base.model_copy(update=changed | {"frame_end": reset or "full"})
 
 
@@ -197,7 +226,9 @@ def called(study: Protocols) -> dict[str, str]:
     words: dict[str, str] = {}
     for one in study.every:
         for learner in one.learners:
-            shared = learner["algorithm"] != FIRST and one.baselines == "released" and one.base is None
+            shared = (
+                learner["algorithm"] != FIRST and one.baselines == "released" and one.base is None
+            )
             words.setdefault(learner_name(learner), "released" if shared else one.name)
     return words
 

@@ -35,7 +35,10 @@ MARGIN = 3
 START = 10  # minutes: Python thrice from a slow disk, and the kernels again where a node's processor is another
 BASE = 1000  # megabytes: Snakemake, the job and their libraries
 ENTRY = 150  # bytes per successor in all copies of the model's tables
-OWN_ROW, OWN_SUCCESSOR = 100, 16  # bytes per row of a learner's own model, and per successor of a row
+OWN_ROW, OWN_SUCCESSOR = (
+    100,
+    16,
+)  # bytes per row of a learner's own model, and per successor of a row
 ROW_KEPT = 100  # bytes per state and step of a policy that is kept
 POINT = 300  # bytes per evaluated episode, while it is compared and written
 JOB = 300  # seconds that a job in a batch of its own choosing aims at
@@ -59,14 +62,18 @@ def policies(plan: "Plan", experiment: str, unit: str, attempt: int = 1) -> Requ
     names = [one.algorithm for one in chosen.units[unit]]
     rows = len(plan.watched_episodes(experiment)) * case.env.H * case.env.S
     seconds = sum(_seconds(case, name, chosen) + rows * READ for name in names)
-    return _request(seconds, max(_held(case, name) for name in names) + ROW_KEPT * rows * len(names), attempt)
+    return _request(
+        seconds, max(_held(case, name) for name in names) + ROW_KEPT * rows * len(names), attempt
+    )
 
 
 def optimum(plan: "Plan", name: str, attempt: int = 1) -> Request:
     """For the environments of an experiment or a tuning."""
     cases, seeds = plan.cases_of(name), len(plan.seeds_of(name))
     asked = [min(case.episodes, seeds * _evaluated(case, plan.study(name))) for case in cases]
-    seconds = sum(number * OPTIMUM_SWEEPS * _sweep(case) for number, case in zip(asked, cases, strict=True))
+    seconds = sum(
+        number * OPTIMUM_SWEEPS * _sweep(case) for number, case in zip(asked, cases, strict=True)
+    )
     return _request(seconds, max(map(_model, cases)) + POINT * sum(asked), attempt)
 
 
@@ -86,12 +93,18 @@ def search(plan: "Plan", name: str, algorithm: str, episodes: int, attempt: int 
 def _searched(effort: dict[str, Any]) -> int:
     """The runs of a search."""
     entrants = 5 * (2 + effort["generations"].bit_length())
-    return effort["population"] * effort["generations"] * effort["seeds"] + entrants * len(effort["selection_seeds"])
+    return effort["population"] * effort["generations"] * effort["seeds"] + entrants * len(
+        effort["selection_seeds"]
+    )
 
 
-def _tried(plan: "Plan", name: str, algorithm: str, episodes: int, runs: int, attempt: int) -> Request:
+def _tried(
+    plan: "Plan", name: str, algorithm: str, episodes: int, runs: int, attempt: int
+) -> Request:
     (case,) = [one for one in plan.cases_of(name) if one.episodes == episodes]
-    return _request(runs * _seconds(case, algorithm, plan.study(name)), _held(case, algorithm), attempt)
+    return _request(
+        runs * _seconds(case, algorithm, plan.study(name)), _held(case, algorithm), attempt
+    )
 
 
 def batch(plan: "Plan", experiment: str, unit: str) -> int:
@@ -115,7 +128,9 @@ def _simulation(plan: "Plan", experiment: str, unit: str) -> _Need:
         seconds=sum(_seconds(case, algorithm, chosen) for case in cases for algorithm in names),
         model=max(_held(case, algorithm) for case in cases for algorithm in names),
         kept=POINT * len(names) * sum(_points(case, chosen) for case in cases),
-        compared=POINT * sum(_evaluated(case, chosen) for case in cases) if chosen.keep == "windows" else 0.0,
+        compared=POINT * sum(_evaluated(case, chosen) for case in cases)
+        if chosen.keep == "windows"
+        else 0.0,
     )
 
 

@@ -45,7 +45,9 @@ class Place(NamedTuple):
         if not holds:
             role = self.experiment.role
             why = f"the role {role} needs {needs}" if role else f"expected {needs}"
-            found = self.names if key == "learners" else self.experiment.model_dump(mode="json")[key]
+            found = (
+                self.names if key == "learners" else self.experiment.model_dump(mode="json")[key]
+            )
             raise Unacceptable(f"config: {self.key}.{key} = {errors.shown(found)}: {why}")
 
     @property
@@ -55,7 +57,9 @@ class Place(NamedTuple):
 
 def check(plan: "Plan") -> None:
     """Raise :class:`Unacceptable` where an experiment, a tuning or an environment to be shown lacks what it needs."""
-    places = [Place(f"experiments[{number}]", one) for number, one in enumerate(plan.config.experiments)]
+    places = [
+        Place(f"experiments[{number}]", one) for number, one in enumerate(plan.config.experiments)
+    ]
     for place in places:
         _can_be_tabulated(plan, place)
     for role in catalogue.ROLES:
@@ -69,17 +73,31 @@ def check(plan: "Plan") -> None:
 def _can_be_tabulated(plan: "Plan", place: Place) -> None:
     experiment = place.experiment
     names = [case.name for case in plan.cases_of(experiment.name)]
-    place.require(len(set(names)) == len(names), "readings", f"names that differ, not {' and '.join(names[:2])}")
+    place.require(
+        len(set(names)) == len(names),
+        "readings",
+        f"names that differ, not {' and '.join(names[:2])}",
+    )
     for episodes in experiment.episodes:
         if experiment.keep == "windows":
             needs = f"more windows, so that the last lies in the last fifth of {episodes} episodes"
-            place.require(_last_window(episodes, experiment.windows) > 0.8 * episodes, "windows", needs)
+            place.require(
+                _last_window(episodes, experiment.windows) > 0.8 * episodes, "windows", needs
+            )
         else:
             needs = f"an evaluated episode in the last fifth of {episodes}"
-            place.require(_evaluated(episodes, experiment.evaluate_every, 8, 10), "evaluate_every", needs)
-    place.require(not experiment.watch or experiment.environment.name == "grid_world", "watch", "the grid world's map")
+            place.require(
+                _evaluated(episodes, experiment.evaluate_every, 8, 10), "evaluate_every", needs
+            )
+    place.require(
+        not experiment.watch or experiment.environment.name == "grid_world",
+        "watch",
+        "the grid world's map",
+    )
     if isinstance(experiment.seeds, list):
-        longest = max((PurePosixPath(file).name for *_, file in plan.run_files(experiment.name)), key=len)
+        longest = max(
+            (PurePosixPath(file).name for *_, file in plan.run_files(experiment.name)), key=len
+        )
         needs = "fewer in one batch, as a file is named after them"
         place.require(len(longest) <= LONGEST_NAME, "seeds", needs)
 
@@ -87,7 +105,9 @@ def _can_be_tabulated(plan: "Plan", place: Place) -> None:
 def _last_window(episodes: int, windows: int) -> float:
     """The middle of the last of so many windows."""
     number = min(windows, episodes)
-    first = -(-(number - 1) * episodes // number) + 1  # episode k is in the window (k-1) number // episodes
+    first = (
+        -(-(number - 1) * episodes // number) + 1
+    )  # episode k is in the window (k-1) number // episodes
     return (first + episodes) / 2
 
 
@@ -100,14 +120,22 @@ def _evaluated(episodes: int, every: int, after: int, until: int) -> bool:
 
 def _protocols(plan: "Plan", places: list[Place]) -> None:
     places[0].require(
-        plan.config.protocols is not None, "role", f"the key {protocols.ROLE}, which makes such experiments"
+        plan.config.protocols is not None,
+        "role",
+        f"the key {protocols.ROLE}, which makes such experiments",
     )
     for place in places:
         experiment = place.experiment
-        place.require(experiment.environment.name == "grid_world", "environment", "the environment grid_world")
-        place.require(experiment.keep == "episodes", "keep", "every evaluated episode, for the verdicts")
+        place.require(
+            experiment.environment.name == "grid_world", "environment", "the environment grid_world"
+        )
+        place.require(
+            experiment.keep == "episodes", "keep", "every evaluated episode, for the verdicts"
+        )
         for episodes in experiment.episodes:
-            tenths = [_evaluated(episodes, experiment.evaluate_every, i, i + 1) for i in range(2, 10)]
+            tenths = [
+                _evaluated(episodes, experiment.evaluate_every, i, i + 1) for i in range(2, 10)
+            ]
             needs = f"an evaluated episode in each tenth of {episodes} from the third on"
             place.require(all(tenths), "evaluate_every", needs)
 
@@ -115,11 +143,16 @@ def _protocols(plan: "Plan", places: list[Place]) -> None:
 def _studies_of_growth(plan: "Plan", places: list[Place]) -> None:
     first, *others = places
     for place in places:
-        besides = {_as_text([{k: v for k, v in one.items() if k != "seed"}])[0] for one in place.experiment.readings}
+        besides = {
+            _as_text([{k: v for k, v in one.items() if k != "seed"}])[0]
+            for one in place.experiment.readings
+        }
         place.require(len(besides) == 1, "readings", "readings that differ in seed alone")
         for case in plan.cases_of(place.experiment.name):
             gap = min(map(optimum.best_utility, case.env.anchors)) - case.env.rho
-            place.require(gap > 0, "environment", f"a positive Slater gap, and in {case.name} it is {gap:.3g}")
+            place.require(
+                gap > 0, "environment", f"a positive Slater gap, and in {case.name} it is {gap:.3g}"
+            )
     for place in others:
         same = _as_text(place.experiment.environment) == _as_text(first.experiment.environment)
         place.require(same, "environment", f"the same as in {first.key}")
@@ -140,7 +173,9 @@ def _go_together(plan: "Plan", one: Place, other: Place) -> None:
         if learner.name in known:
             mine, named = learner.specification, f"{learner.name} in {one.key}"
             other.require(apart, "learners", f"cases other than those of {named}, or another name")
-            other.require(mine == known[learner.name], "learners", f"the same as {named}, or another name")
+            other.require(
+                mine == known[learner.name], "learners", f"the same as {named}, or another name"
+            )
             same = _as_text(other.experiment.readings) == _as_text(one.experiment.readings)
             other.require(same, "readings", f"the same as for {named}")
             free = learner.setting != "tuned" or mine.get("tuned_at") == "each"
@@ -151,7 +186,8 @@ def _go_together(plan: "Plan", one: Place, other: Place) -> None:
 def _as_text(value: Any) -> list[str]:
     """An environment, with its defaults filled in, or options in any order."""
     return sorted(
-        json.dumps(one, sort_keys=True) for one in (value if isinstance(value, list) else [value.model_dump()])
+        json.dumps(one, sort_keys=True)
+        for one in (value if isinstance(value, list) else [value.model_dump()])
     )
 
 
@@ -161,18 +197,30 @@ def _assumed_budget(plan: "Plan", places: list[Place]) -> None:
     (place,) = places
     learners = place.experiment.all_learners
     made_of = [
-        {key: value for key, value in one.specification.items() if key not in ("assumed_budget", "assumed_for")}
+        {
+            key: value
+            for key, value in one.specification.items()
+            if key not in ("assumed_budget", "assumed_for")
+        }
         for one in learners
     ]
     differ = "those that differ in assumed_budget and assumed_for alone"
     place.require(all(one == made_of[0] for one in made_of), "learners", differ)
-    place.require(any(one.assumed_budget == 1.0 for one in learners), "learners", "one with assumed_budget: 1.0")
+    place.require(
+        any(one.assumed_budget == 1.0 for one in learners),
+        "learners",
+        "one with assumed_budget: 1.0",
+    )
 
 
 def _one_case(plan: "Plan", places: list[Place]) -> None:
     for place in places:
         for key in ("readings", "budgets", "episodes"):
-            place.require(len(getattr(place.experiment, key)) == 1, key, "one of them, to compare learners in one case")
+            place.require(
+                len(getattr(place.experiment, key)) == 1,
+                key,
+                "one of them, to compare learners in one case",
+            )
 
 
 def _sweeps_of_a_constant(plan: "Plan", places: list[Place]) -> None:
@@ -190,11 +238,15 @@ def _nothing(plan: "Plan", places: list[Place]) -> None:
 def _suite(plan: "Plan", places: list[Place]) -> None:
     """Every instance, also the one that constants are chosen on, is what it was when the suite was written."""
     frames = plan.config.suite.frames if plan.config.suite else None
-    places[0].require(plan.config.suite is not None, "role", "the key suite, which makes such experiments")
+    places[0].require(
+        plan.config.suite is not None, "role", "the key suite, which makes such experiments"
+    )
     frozen = {one.experiment: one for one in plan.suite.environments}
     tuned = {one.tuning(frames): one for one in plan.suite.environments if one.tuned_on is None}
     for place in places:
-        place.require(place.experiment.name in frozen, "name", f"an environment of {plan.suite_file}")
+        place.require(
+            place.experiment.name in frozen, "name", f"an environment of {plan.suite_file}"
+        )
     found = frozen | {name: one for name, one in tuned.items() if name in plan.tunings}
     for name, one in found.items():
         for case in plan.cases_of(name) if name in (*plan.experiments, *plan.tunings) else []:
@@ -223,12 +275,18 @@ def _tunings(plan: "Plan") -> None:
         for case in plan.cases_of(tuning.name):
             for name in tuning.algorithms:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", DoesNotFit)  # a frame longer than the run is one frame
+                    warnings.simplefilter(
+                        "ignore", DoesNotFit
+                    )  # a frame longer than the run is one frame
                     try:
-                        algorithms.make(name, Problem.of(case.env), "scaled", variants=tuning.variants)
+                        algorithms.make(
+                            name, Problem.of(case.env), "scaled", variants=tuning.variants
+                        )
                     except ValueError as error:
                         key = f"tunings[{number}].algorithms"
-                        raise Unacceptable(f"config: {key} = {errors.shown(tuning.algorithms)}: {error}") from None
+                        raise Unacceptable(
+                            f"config: {key} = {errors.shown(tuning.algorithms)}: {error}"
+                        ) from None
                 if plan.recorded:
                     plan.recorded_searches(tuning.name, name, case.episodes)
 

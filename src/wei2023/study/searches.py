@@ -17,7 +17,9 @@ class Searches:
         self.config = config
         self.experiments = [one.name for one in config.experiments]
         self.tunings = [one.name for one in config.tunings]
-        self._studies: dict[str, Any] = {one.name: one for one in (*config.experiments, *config.tunings)}
+        self._studies: dict[str, Any] = {
+            one.name: one for one in (*config.experiments, *config.tunings)
+        }
         self._cases = {one.name: cases.of_experiment(one) for one in config.experiments}
         self._cases |= {one.name: cases.of_tuning(one) for one in config.tunings}
 
@@ -52,10 +54,14 @@ class Searches:
     def recorded_searches(self, tuning: str, algorithm: str, episodes: int) -> list[dict[str, Any]]:
         """What the searches for an algorithm kept."""
         try:
-            return [entry for entry in self.record(tuning)[algorithm][str(episodes)] if entry["kept"]]
+            return [
+                entry for entry in self.record(tuning)[algorithm][str(episodes)] if entry["kept"]
+            ]
         except KeyError:
             file = f"{self.config.searches}/{layout.record(tuning)}"
-            what = f"{file} has no search for {algorithm} at {episodes} episodes: make search makes it"
+            what = (
+                f"{file} has no search for {algorithm} at {episodes} episodes: make search makes it"
+            )
             raise Unacceptable(what) from None
 
     def effort_of(self, tuning: str) -> dict[str, Any]:
@@ -83,7 +89,9 @@ class Searches:
     def started_by(self, tuning: str, algorithm: str) -> list[str]:
         """The file whose choice the searches for an algorithm begin from, below the results folder; or none."""
         other = self.tuning(tuning).start
-        return [] if other is None else [layout.tuning(other, algorithm, self.tuning(other).episodes)]
+        return (
+            [] if other is None else [layout.tuning(other, algorithm, self.tuning(other).episodes)]
+        )
 
     def started_from(self, tuning: str | None) -> list[str]:
         """The tunings that a tuning's searches go back to."""
@@ -101,7 +109,9 @@ class Searches:
     def searched_by(self, tuning: str, algorithm: str, episodes: int) -> list[str]:
         """The files of the searches behind a tuning."""
         asked = (tuning, algorithm, episodes)
-        return [file for name, learner, K, _, file in self.search_files() if (name, learner, K) == asked]
+        return [
+            file for name, learner, K, _, file in self.search_files() if (name, learner, K) == asked
+        ]
 
     def tuning_files(self) -> list[tuple[str, str, int, str]]:
         """(tuning, algorithm, episodes, file below the results folder) of every tuning job."""

@@ -30,13 +30,23 @@ def load(file: Path) -> Suite:
 class Choice(Strict):
     """Which part of the suite a configuration asks for."""
 
-    file: str = Field(default=str(FILE), min_length=1, description="Its environments, learners and hypotheses.")
+    file: str = Field(
+        default=str(FILE), min_length=1, description="Its environments, learners and hypotheses."
+    )
     environments: list[str] | None = Field(default=None, description="Some of them; without: all.")
-    instances: Number | None = Field(default=None, description="So many of the reporting instances; without: all.")
+    instances: Number | None = Field(
+        default=None, description="So many of the reporting instances; without: all."
+    )
     seeds: Number | None = Field(default=None, description="So many of its seeds; without: all.")
-    learners: list[str] = Field(default=[], description="Besides those of the file, such as plug-ins.")
-    frames: Frames | None = Field(default=None, description="As of a tuning, in place of what holds for all tunings.")
-    setting: str | None = Field(default=None, description="Of learners with factors; without: that of the file.")
+    learners: list[str] = Field(
+        default=[], description="Besides those of the file, such as plug-ins."
+    )
+    frames: Frames | None = Field(
+        default=None, description="As of a tuning, in place of what holds for all tunings."
+    )
+    setting: str | None = Field(
+        default=None, description="Of learners with factors; without: that of the file."
+    )
 
 
 def with_suite(raw: Any) -> Any:
@@ -54,7 +64,10 @@ def with_suite(raw: Any) -> Any:
     chosen = _choice(raw["suite"])
     suite = load(Path(chosen.file))
     made = Made(suite, chosen)
-    return raw | {"experiments": [*experiments, *made.experiments], "tunings": [*tunings, *made.tunings]}
+    return raw | {
+        "experiments": [*experiments, *made.experiments],
+        "tunings": [*tunings, *made.tunings],
+    }
 
 
 def _choice(raw: Any) -> Choice:
@@ -75,7 +88,11 @@ class Made:
         names = choice.environments or list(suite.by_name)
         _known("config: suite.environments", names, list(suite.by_name), "environment")
         _known("config: suite.learners", choice.learners, algorithms.NAMES, "algorithm")
-        listed = [*suite.learners, *suite.references, *(name for one in suite.environments for name in one.also)]
+        listed = [
+            *suite.learners,
+            *suite.references,
+            *(name for one in suite.environments for name in one.also),
+        ]
         _known(choice.file, listed, algorithms.NAMES, "algorithm")
         self.environments = [suite.by_name[name] for name in names]
 
@@ -90,7 +107,12 @@ class Made:
         for name in dict.fromkeys(one.tuned_on or one.name for one in self.environments):
             here = self.suite.by_name[name]
             users = [one for one in self.environments if (one.tuned_on or one.name) == name]
-            tuned = dict.fromkeys(learner for one in users for learner in self.learners(one) if self._is_tuned(learner))
+            tuned = dict.fromkeys(
+                learner
+                for one in users
+                for learner in self.learners(one)
+                if self._is_tuned(learner)
+            )
             if tuned:
                 made.append(self._tuning(here, list(tuned)))
         return made
@@ -101,7 +123,9 @@ class Made:
 
     def _is_tuned(self, name: str) -> bool:
         """Plug-ins have no recorded searches, and references nothing that a search should decide."""
-        listed = name in self.suite.learners or any(name in one.also for one in self.suite.environments)
+        listed = name in self.suite.learners or any(
+            name in one.also for one in self.suite.environments
+        )
         return self.setting == TUNED and listed and bool(algorithms.ranges(name))
 
     def _experiment(self, one: Frozen) -> dict[str, Any]:
@@ -120,10 +144,13 @@ class Made:
             "windows": 1,
             "tuning": one.tuning(self.choice.frames) if tuned else None,
             "learners": [
-                {"algorithm": name, "setting": _untuned(name), "label": name} for name in names if name not in tuned
+                {"algorithm": name, "setting": _untuned(name), "label": name}
+                for name in names
+                if name not in tuned
             ],
             "sweeps": [
-                {"learner": {"algorithm": name, "setting": TUNED}, "over": {"choice": choices}} for name in tuned
+                {"learner": {"algorithm": name, "setting": TUNED}, "over": {"choice": choices}}
+                for name in tuned
             ],
         }
 

@@ -24,16 +24,22 @@ class Alarms(NamedTuple):
     delays: Array  # episodes from the move to the first alarm after it, of the runs that have one
 
 
-def alarms(env: DriftingCMDP, seeds: Iterable[int], moves_after: int | None = None, **options: Any) -> Alarms:
+def alarms(
+    env: DriftingCMDP, seeds: Iterable[int], moves_after: int | None = None, **options: Any
+) -> Alarms:
     """Of one run per seed in a path that stands still but for one move, if any; ``options`` are those of a run."""
     last = env.episodes if moves_after is None else moves_after
     found = [
-        simulate.run(env, "detecting_triple_q", "scaled", seed, None, **options).learner.traces["alarm"][:, 0]
+        simulate.run(env, "detecting_triple_q", "scaled", seed, None, **options).learner.traces[
+            "alarm"
+        ][:, 0]
         for seed in seeds
     ]
     return Alarms(
         runs=len(found),
         false=sum(bool((raised <= last).any()) for raised in found),
         per_run=float(np.mean([len(raised) for raised in found])),
-        delays=np.array([raised[raised > last][0] - last for raised in found if (raised > last).any()]),
+        delays=np.array(
+            [raised[raised > last][0] - last for raised in found if (raised > last).any()]
+        ),
     )

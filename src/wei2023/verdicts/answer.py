@@ -27,7 +27,9 @@ ALGORITHMS = ("nonstationary_triple_q", "double_restart_triple_q")
 FACTORS = {**CONSTANTS, ("scaled", "once"): CONSTANTS["scaled", ""]}
 EXPONENTS = ("gap_slope_K", "gap_slope_K_late", "positive_regret_slope_K", "gap_slope_B")
 SLOPES = [f"{exponent}{end}" for exponent in EXPONENTS for end in ("", "_low", "_high")]
-OF_BASELINES = [f"{name}_{what}" for name in ("triple_q", "restart_q_ucb") for what in ("share", "late_cost")]
+OF_BASELINES = [
+    f"{name}_{what}" for name in ("triple_q", "restart_q_ucb") for what in ("share", "late_cost")
+]
 NUMBERS = ("share", "cost", "late_cost", "worst_tenth", "limit", *OF_BASELINES)
 WHOLES = [*protocols.WHOLE]
 ORDER = ("C20c", "C20d")  # Algorithm 1 within the limit, Triple-Q above it
@@ -48,12 +50,17 @@ def gather(plan: Plan, folder: Path) -> dict[str, Any]:
             for row in switched.to_dict("records")
         ],
         "unstated": _unstated(plan.config.protocols),
-        "walk": {key: float(f"{value:.4g}") for key, value in protocols.walk(80_000, 324, 25).items()},
+        "walk": {
+            key: float(f"{value:.4g}") for key, value in protocols.walk(80_000, 324, 25).items()
+        },
         "eta": [] if swept is None else ordering(swept, rules),
         "still": swept is not None and eta_changes_nothing(swept),
         "claims": _claims(folder / layout.CLAIMS),
         "growth": _growth(folder / layout.table("comparison.csv")),
-        "ledger": {"places": len(entries), "switches": sum(bool(entry.switch) for entry in entries)},
+        "ledger": {
+            "places": len(entries),
+            "switches": sum(bool(entry.switch) for entry in entries),
+        },
     }
     return {"sentences": sentences(numbers, rules), **numbers}
 
@@ -66,7 +73,10 @@ def _unstated(study: Protocols) -> list[dict[str, Any]]:
 
 def _protocol(row: dict[str, Any]) -> dict[str, Any]:
     given = ("name", "map", "K", "frame_end", "constants", "baselines", "reading")
-    counts = {name: {"agree": int(row[f"{name} agree"]), "of": int(row[f"{name} of"])} for name in (*PARTS, *WHOLES)}
+    counts = {
+        name: {"agree": int(row[f"{name} agree"]), "of": int(row[f"{name} of"])}
+        for name in (*PARTS, *WHOLES)
+    }
     numbers = {name: float(f"{row[name]:.4g}") for name in NUMBERS if not pd.isna(row.get(name))}
     return {
         **{key: row[key] for key in given},
@@ -78,7 +88,8 @@ def _protocol(row: dict[str, Any]) -> dict[str, Any]:
         "mean": {name: bool(row[f"{name} mean"]) for name in WHOLES},
         "by_draw": {name: [*map(int, _words(row[f"{name} by draw"]))] for name in PARTS},
         "margins": {
-            name: None if pd.isna(row[f"{name} margin"]) else float(f"{row[f'{name} margin']:.4g}") for name in PARTS
+            name: None if pd.isna(row[f"{name} margin"]) else float(f"{row[f'{name} margin']:.4g}")
+            for name in PARTS
         },
         "numbers": numbers,
         "keeps": {
@@ -86,7 +97,11 @@ def _protocol(row: dict[str, Any]) -> dict[str, Any]:
             for name, short in protocols.SHORT.items()
             if not pd.isna(row.get(f"{short}keeps"))
         },
-        "tuned_for": "margin" if "margin" in _words(row["objective"]) else "gap" if _words(row["objective"]) else None,
+        "tuned_for": "margin"
+        if "margin" in _words(row["objective"])
+        else "gap"
+        if _words(row["objective"])
+        else None,
         "recorded": bool(row["recorded"]),
     }
 
@@ -105,9 +120,21 @@ def ordering(swept: pd.DataFrame, rules: Rules) -> list[dict[str, Any]]:
     bump = columns[columns["frame_end"] == "bump"]
     for (K, eta, eps), mine in bump.groupby(["K", "eta", "eps"], dropna=False):
         other = mine["algorithm"] == TRIPLE_Q
-        one, own, same = mine[~other], mine[other & mine["frame"].isna()], mine[other & mine["frame"].notna()]
-        row: dict[str, Any] = {"K": int(K), "eta": float(eta), "eps": None if pd.isna(eps) else float(eps)}
-        for name, rows in {"algorithm_1": one, "triple_q": own, "triple_q_same_frame": same}.items():
+        one, own, same = (
+            mine[~other],
+            mine[other & mine["frame"].isna()],
+            mine[other & mine["frame"].notna()],
+        )
+        row: dict[str, Any] = {
+            "K": int(K),
+            "eta": float(eta),
+            "eps": None if pd.isna(eps) else float(eps),
+        }
+        for name, rows in {
+            "algorithm_1": one,
+            "triple_q": own,
+            "triple_q_same_frame": same,
+        }.items():
             if len(rows):
                 breaks = verdict(rows["breaks"].iloc[0], rows["of"].iloc[0], rules.agreement)
                 keeps = verdict(rows["keeps"].iloc[0], rows["of"].iloc[0], rules.agreement)
@@ -156,8 +183,12 @@ def _missing(unstated: list[dict[str, Any]]) -> str:
 
 
 def _as_printed(rows: list[dict[str, Any]], rules: Rules) -> str:
-    printed = sorted((row for row in rows if row["name"].startswith("as printed")), key=lambda row: row["K"])
-    usual = [row for row in printed if row["reading"] == "default" and row.get("choice") in (None, "K")]
+    printed = sorted(
+        (row for row in rows if row["name"].startswith("as printed")), key=lambda row: row["K"]
+    )
+    usual = [
+        row for row in printed if row["reading"] == "default" and row.get("choice") in (None, "K")
+    ]
     if not usual:
         return "As printed, Algorithm 1 was not run."
     learns = max(row["numbers"]["share"] for row in usual) >= rules.unlearnt
@@ -201,7 +232,9 @@ def _from_which_K(rows: list[dict[str, Any]], rules: Rules) -> str:
 
     def each(is_met: Callable[[dict[str, Any]], bool]) -> str:
         found = [(RULES[group[0]["frame_end"]], first_K(group, is_met)) for group in groups]
-        return enumeration(f"{words} {'at no K' if K is None else f'from K = {K:,} on'}" for words, K in found)
+        return enumeration(
+            f"{words} {'at no K' if K is None else f'from K = {K:,} on'}" for words, K in found
+        )
 
     return (
         "If Algorithm 1 is tuned for the claim and the baselines run as released, the whole claim, with dips after a "
@@ -216,10 +249,20 @@ def _ordering(numbers: dict[str, Any], rules: Rules) -> str:
     tuned = [row for row in numbers["protocols"] if row["baselines"] == "tuned"]
     kept = sum(all(agreed(row["parts"][part], rules) for part in ORDER) for row in tuned)
     equal_eta = [ordered(row, "triple_q") for row in numbers["eta"] if "triple_q_breaks" in row]
-    equal_frame = [ordered(row, "triple_q_same_frame") for row in numbers["eta"] if "triple_q_same_frame_breaks" in row]
+    equal_frame = [
+        ordered(row, "triple_q_same_frame")
+        for row in numbers["eta"]
+        if "triple_q_same_frame_breaks" in row
+    ]
     where = [f"under {apart} of {len(own)} protocols with released baselines"]
-    where += [f"at {sum(equal_eta)} of {len(equal_eta)} pairs of equal eta and eps"] if equal_eta else []
-    where += [f"at {sum(equal_frame)} of {len(equal_frame)} where the frame is equal too"] if equal_frame else []
+    where += (
+        [f"at {sum(equal_eta)} of {len(equal_eta)} pairs of equal eta and eps"] if equal_eta else []
+    )
+    where += (
+        [f"at {sum(equal_frame)} of {len(equal_frame)} where the frame is equal too"]
+        if equal_frame
+        else []
+    )
     where += [f"under {kept} of {len(tuned)} protocols that tune Triple-Q too"] if tuned else []
     order = "Algorithm 1 within the limit and Triple-Q above it"
     if not apart and not any(equal_eta):
@@ -227,14 +270,20 @@ def _ordering(numbers: dict[str, Any], rules: Rules) -> str:
     if kept or any(equal_frame):
         return f"The paper's order ({order}) is not that of eta, eps and frame alone: it appears {enumeration(where)}."
     cause = "eta, eps and the frame, which set how fast the dual moves" if any(equal_eta) else "eta"
-    still = "; with all tables reset every frame of the printed length, eta changes nothing" if numbers["still"] else ""
+    still = (
+        "; with all tables reset every frame of the printed length, eta changes nothing"
+        if numbers["still"]
+        else ""
+    )
     return f"The paper's order ({order}) is the order of {cause}: it appears {enumeration(where)}{still}."
 
 
 def _for_a_reader(numbers: dict[str, Any], rules: Rules) -> str:
     own = [row for row in numbers["protocols"] if row["baselines"] == "released"]
     found = [row for row in own if holds(row, rules)]
-    equal = [row for row in numbers["protocols"] if row["baselines"] != "released" and holds(row, rules)]
+    equal = [
+        row for row in numbers["protocols"] if row["baselines"] != "released" and holds(row, rules)
+    ]
     triple_q = f"; Triple-Q {enumeration(_of_triple_q(numbers))}" if _of_triple_q(numbers) else ""
     if not found and not equal:
         return (
@@ -256,10 +305,16 @@ def _of_triple_q(numbers: dict[str, Any]) -> list[str]:
     """What it does where it is tuned as Algorithm 1 is."""
     tuned = [row for row in numbers["protocols"] if row["baselines"] == "tuned"]
     keeps = [row["keeps"][TRIPLE_Q] for row in tuned if row["tuned_for"] == "margin"]
-    said = [f"keeps it in {one['agree']} of {one['of']} runs when it is tuned as Algorithm 1 is" for one in keeps]
+    said = [
+        f"keeps it in {one['agree']} of {one['of']} runs when it is tuned as Algorithm 1 is"
+        for one in keeps
+    ]
     closer = sum(row["numbers"]["triple_q_share"] > row["numbers"]["share"] for row in tuned)
     return (
-        [*said, f"gets closer to the optimum under {closer} of {len(tuned)} protocols that tune both"]
+        [
+            *said,
+            f"gets closer to the optimum under {closer} of {len(tuned)} protocols that tune both",
+        ]
         if tuned
         else said
     )
@@ -269,11 +324,22 @@ def _growth(file: Path) -> list[dict[str, Any]]:
     """The slopes of Algorithms 1 and 2 with each choice of factors; the printed constants learn nothing."""
     if not file.is_file():
         return []
-    columns = ["algorithm", "factors", *SLOPES, "positive_violation_per_episode", "largest_K", "units"]
+    columns = [
+        "algorithm",
+        "factors",
+        *SLOPES,
+        "positive_violation_per_episode",
+        "largest_K",
+        "units",
+    ]
     found = tables.load(file)
     at = found.reindex(columns=["tuned_at"])["tuned_at"].fillna("once")
     factors = [FACTORS.get(key) for key in zip(found["setting"], at, strict=True)]
-    shown = found.assign(factors=factors).reindex(columns=columns).dropna(subset=["factors", "gap_slope_K"])
+    shown = (
+        found.assign(factors=factors)
+        .reindex(columns=columns)
+        .dropna(subset=["factors", "gap_slope_K"])
+    )
     chosen = shown[shown["algorithm"].isin(ALGORITHMS)]
     return json.loads(chosen.to_json(orient="records", double_precision=4))
 
@@ -289,7 +355,9 @@ def _claims(file: Path) -> dict[str, list[str]]:
 def markdown(numbers: dict[str, Any]) -> str:
     """The answer: five sentences, the table of protocols, and what the other claims come to."""
     parts = [
-        "\n".join(f"{number}. {sentence}" for number, sentence in enumerate(numbers["sentences"], start=1)),
+        "\n".join(
+            f"{number}. {sentence}" for number, sentence in enumerate(numbers["sentences"], start=1)
+        ),
         "Runs that agree to each part of the claim, by protocol: Algorithm 1 performs well; learns quickly, strictly, "
         "and with dips allowed; keeps the limit; Triple-Q breaks it; RestartQ-UCB breaks it. Algorithm 1's share of "
         "the optimum and its cost (limit 5) are those of the last fifth; the last column: Triple-Q keeps the limit.",
@@ -298,13 +366,22 @@ def markdown(numbers: dict[str, Any]) -> str:
         "their mean does.",
         table(GROWING, map(growing, tuned_by_an_author(numbers))),
         "The paper's theory, by the verdict on each row of the ledger of claims (`docs/claims.md`, `docs/erratum.md`):",
-        table(("verdict", "rows"), [(f"**{name}**", ", ".join(ids)) for name, ids in numbers["claims"].items()]),
+        table(
+            ("verdict", "rows"),
+            [(f"**{name}**", ", ".join(ids)) for name, ids in numbers["claims"].items()],
+        ),
         "What each unstated choice of the simulation decides: the page.",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-LABELS = dict(zip(PARTS, ("well", "quickly", "with dips", "keeps the limit", "Triple-Q", "RestartQ-UCB"), strict=True))
+LABELS = dict(
+    zip(
+        PARTS,
+        ("well", "quickly", "with dips", "keeps the limit", "Triple-Q", "RestartQ-UCB"),
+        strict=True,
+    )
+)
 HEAD = ("protocol", "K", *LABELS.values(), "share", "cost", "Triple-Q keeps")
 
 
@@ -316,7 +393,15 @@ def cells(row: dict[str, Any]) -> list[str]:
     return [name, f"{row['K']:,}", *parts, *reached, count(keeps)]
 
 
-GROWING = ("frame end", "K", "runs, with dips", "runs, without", "mean, with dips", "mean, without", "running mean")
+GROWING = (
+    "frame end",
+    "K",
+    "runs, with dips",
+    "runs, without",
+    "mean, with dips",
+    "mean, without",
+    "running mean",
+)
 
 
 def growing(row: dict[str, Any]) -> list[str]:

@@ -14,7 +14,9 @@ from wei2023.study.plan import Plan
 
 def label(options: dict[str, Any]) -> str:
     """An environment's options in words."""
-    return ", ".join(f"{key} {value}" for key, value in options.items() if key not in ("name", "episodes"))
+    return ", ".join(
+        f"{key} {value}" for key, value in options.items() if key not in ("name", "episodes")
+    )
 
 
 def write(plan: Plan, folder: Path) -> None:

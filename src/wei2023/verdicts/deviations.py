@@ -49,7 +49,9 @@ class Entry(Strict):
 
 def load(file: Path) -> list[Entry]:
     try:
-        entries = TypeAdapter(list[Entry]).validate_python(yaml.safe_load(file.read_text(encoding="utf-8")))
+        entries = TypeAdapter(list[Entry]).validate_python(
+            yaml.safe_load(file.read_text(encoding="utf-8"))
+        )
     except ValidationError as error:
         raise ValueError(f"{file}: {error}") from None
     for what, names in (
@@ -85,7 +87,11 @@ def effects(entries: list[Entry], exact_tables: list[Path]) -> pd.DataFrame:
             difference, low, high = mean_interval((with_it - without).to_numpy())
             numbers = zip(without.mean(), with_it.mean(), difference, low, high, strict=True)
             what = [switch, as_text(here.keys[switch]), as_text(there.keys[switch])]
-            where = [f"{there.keys['algorithm']}.{there.keys['setting']}", there.keys["environment"], there.episodes]
+            where = [
+                f"{there.keys['algorithm']}.{there.keys['setting']}",
+                there.keys["environment"],
+                there.episodes,
+            ]
             for measure, row in zip(MEASURES.values(), numbers, strict=True):
                 rows.append([*what, *where, rho[there[:3]], len(without), measure, *row])
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -151,8 +157,13 @@ def _section(entry: Entry, measured: pd.DataFrame) -> list[str]:
     lines += [f"**Chosen** (certainty {entry.certainty}): {entry.chosen} **Why:** {entry.evidence}"]
     if entry.switch:
         values = ", ".join(f"`{as_text(value)}`" for value in entry.values)
-        lines += ["", f"**Switch:** {', '.join(f'`{key}`' for key in entry.switch)}; values {values}."]
-    rows = [(*comparison[:2], *map(_change, comparison.effects)) for comparison in comparisons(measured)]
+        lines += [
+            "",
+            f"**Switch:** {', '.join(f'`{key}`' for key in entry.switch)}; values {values}.",
+        ]
+    rows = [
+        (*comparison[:2], *map(_change, comparison.effects)) for comparison in comparisons(measured)
+    ]
     return [*lines, "", table(("switched", "in", *MEASURES.values()), rows)] if rows else lines
 
 

@@ -66,7 +66,10 @@ def _write(plan: Plan, folder: Path, experiment: str) -> None:
     case = plan.watched_case(experiment)
     tables = integrity.read_all(folder, integrity.policies(plan, experiment))
     rows = [*_optima(case.env, plan.watched_episodes(experiment)), *_learners(case.env, tables)]
-    made_from = {"case": case.spec, "learners": {row["learner"]: row["seed"] for row in rows if row["learner"]}}
+    made_from = {
+        "case": case.spec,
+        "learners": {row["learner"]: row["seed"] for row in rows if row["learner"]},
+    }
     parquet, csv = (folder / layout.table(name, experiment) for name in layout.LEARNING)
     files.write(parquet, pa.Table.from_pylist(rows, schema=SCHEMA), made_from)
     write_csv(csv, _summary(pd.DataFrame(rows), experiment, case.env))
@@ -75,7 +78,12 @@ def _write(plan: Plan, folder: Path, experiment: str) -> None:
 def _optima(env: DriftingCMDP, episodes: list[int]) -> Iterator[dict[str, Any]]:
     for k in episodes:
         cmdp = env.at(k)
-        yield {"learner": OPTIMUM, "seed": None, "episode": k, **_row(cmdp, optimum.constrained(cmdp).policy)}
+        yield {
+            "learner": OPTIMUM,
+            "seed": None,
+            "episode": k,
+            **_row(cmdp, optimum.constrained(cmdp).policy),
+        }
 
 
 def _learners(env: DriftingCMDP, tables: list[pa.Table]) -> Iterator[dict[str, Any]]:
@@ -96,7 +104,9 @@ def follow(cmdp: CMDP, policy: Array) -> Followed:
     played = q.sum(axis=0)
     there = played.sum(axis=1, keepdims=True)
     arrows = np.divide(played, there, out=np.zeros_like(played), where=there > 0)
-    return Followed(float((q * cmdp.r).sum()), float((q * cmdp.g).sum()), visits(cmdp, policy), arrows)
+    return Followed(
+        float((q * cmdp.r).sum()), float((q * cmdp.g).sum()), visits(cmdp, policy), arrows
+    )
 
 
 def visits(cmdp: CMDP, policy: Array) -> Array:
@@ -123,7 +133,11 @@ def _moves(cmdp: CMDP, policy: Array, h: int) -> scipy.sparse.csr_array:
 def _summary(rows: pd.DataFrame, experiment: str, env: DriftingCMDP) -> pd.DataFrame:
     """Reward and cost of each learner by episode, the optimum's beside them."""
     paid = rows.assign(reward=rows["value"], cost=env.H - rows["utility_value"])
-    best = paid[paid["learner"] == OPTIMUM].set_index("episode")[["reward", "cost"]].add_prefix("optimal_")
+    best = (
+        paid[paid["learner"] == OPTIMUM]
+        .set_index("episode")[["reward", "cost"]]
+        .add_prefix("optimal_")
+    )
     mine = paid.loc[paid["learner"] != OPTIMUM, ["learner", "seed", "episode", "reward", "cost"]]
     table = mine.join(best, on="episode").assign(limit=env.H - env.rho)
     table.insert(0, "experiment", experiment)
@@ -137,6 +151,8 @@ def maps(case: Case, episodes: list[int]) -> list[NDArray[np.str_]]:
     switch = options.get("switch", "none")
     if switch == "none":
         return [grid] * len(episodes)
-    knots, stops = timetable([0.0, 1.0], options.get("legs", 1), tuple(options["switch_at"]), case.episodes)
+    knots, stops = timetable(
+        [0.0, 1.0], options.get("legs", 1), tuple(options["switch_at"]), case.episodes
+    )
     worlds = (grid, mirrored(grid, switch))
     return [worlds[stops[bisect(knots, k) - 1][1]] for k in episodes]

@@ -18,7 +18,10 @@ def between(text: str, begin: str, end: str, block: str) -> str:
     if text.count(begin) != 1 or text.count(end) != 1:
         raise ValueError(f"the text must have one line {begin.strip()} and one line {end.strip()}")
     return re.sub(
-        re.escape(begin) + ".*?" + re.escape(end), lambda _: f"{begin}\n{block}\n{end}", text, flags=re.DOTALL
+        re.escape(begin) + ".*?" + re.escape(end),
+        lambda _: f"{begin}\n{block}\n{end}",
+        text,
+        flags=re.DOTALL,
     )
 
 

@@ -23,7 +23,17 @@ from nscmdp import files
 from nscmdp.kernels import sources
 from nscmdp.suite.scoring import margin
 from wei2023.runs import specifications
-from wei2023.runs.parts import FIRST, LAST, PARTS, RESTART_Q, TRIPLE_Q, Part, Thresholds, Trial, trial
+from wei2023.runs.parts import (
+    FIRST,
+    LAST,
+    PARTS,
+    RESTART_Q,
+    TRIPLE_Q,
+    Part,
+    Thresholds,
+    Trial,
+    trial,
+)
 from wei2023.study import layout, protocols
 from wei2023.study import plan as planning
 from wei2023.study.models import TUNED
@@ -37,7 +47,11 @@ WHOLE = {  # all of the claim, with "quickly" in one of its two readings
     "all": tuple(name for name in PARTS if name != "C20b forgiving"),
     "all forgiving": tuple(name for name in PARTS if name != "C20b"),
 }
-SHORT = {FIRST: "", TRIPLE_Q: "triple_q_", RESTART_Q: "restart_q_ucb_"}  # of columns about each learner
+SHORT = {
+    FIRST: "",
+    TRIPLE_Q: "triple_q_",
+    RESTART_Q: "restart_q_ucb_",
+}  # of columns about each learner
 Run = tuple[str, int]  # (draw, seed)
 
 
@@ -64,16 +78,24 @@ class Judge:
     def distances(self, one: Protocol, part: Part, at: Thresholds) -> dict[Run, float]:
         """Of every run of the learner that a part is about; none where the protocol has no such learner."""
         place = self.places[one.name].get(part.algorithm)
-        return {} if place is None else {run: part.distance(each, at) for run, each in self.trials(place).items()}
+        return (
+            {}
+            if place is None
+            else {run: part.distance(each, at) for run, each in self.trials(place).items()}
+        )
 
-    def distance_of_mean(self, one: Protocol, part: Part, shown: Callable[[Trial], Trial] = lambda mean: mean) -> float:
+    def distance_of_mean(
+        self, one: Protocol, part: Part, shown: Callable[[Trial], Trial] = lambda mean: mean
+    ) -> float:
         """Of the mean over the runs of the learner that a part is about, or of what is ``shown`` of it."""
         place = self.places[one.name].get(part.algorithm)
         runs = [] if place is None else [*self.trials(place).values()]
         return part.distance(shown(mean_of(runs)), self.rules.default) if runs else np.nan
 
     def row(self, one: Protocol) -> dict[str, Any]:
-        found = {name: self.distances(one, part, self.rules.default) for name, part in PARTS.items()}
+        found = {
+            name: self.distances(one, part, self.rules.default) for name, part in PARTS.items()
+        }
         row: dict[str, Any] = {
             "name": one.name,
             "map": self.study.environment.get("map", "18x18"),
@@ -81,20 +103,29 @@ class Judge:
             "frame_end": one.frame_end,
             "constants": one.constants,
             "baselines": one.baselines,
-            "reading": ", ".join(f"{key} {value}" for key, value in one.reading.items()) or "default",
+            "reading": ", ".join(f"{key} {value}" for key, value in one.reading.items())
+            or "default",
             "draws": " ".join(map(str, self.study.draws)),
-            "seeds": " ".join(map(str, sorted({seed for runs in found.values() for _, seed in runs}))),
+            "seeds": " ".join(
+                map(str, sorted({seed for runs in found.values() for _, seed in runs}))
+            ),
             "searched_on": " ".join(map(str, searched_on(self.plan, one))),
-            "objective": " ".join(sorted({self.plan.tuning(name).objective for name in tunings_of(one)})),
+            "objective": " ".join(
+                sorted({self.plan.tuning(name).objective for name in tunings_of(one)})
+            ),
         }
         for name, distances in found.items():
             values = np.array([*distances.values()])
             row[f"{name} agree"], row[f"{name} of"] = int((values >= 0).sum()), len(values)
-            row[f"{name} margin"] = margin(values.mean(), values.std(ddof=1)) if len(values) > 1 else np.nan
+            row[f"{name} margin"] = (
+                margin(values.mean(), values.std(ddof=1)) if len(values) > 1 else np.nan
+            )
             row[f"{name} by draw"] = by_draw(distances)
             row[f"{name} mean"] = self.distance_of_mean(one, PARTS[name])
         row["running mean"] = all(
-            self.distance_of_mean(one, PARTS[name], running) >= 0 for name in WHOLE["all"] if found[name]
+            self.distance_of_mean(one, PARTS[name], running) >= 0
+            for name in WHOLE["all"]
+            if found[name]
         )
         for whole, parts in WHOLE.items():
             row[f"{whole} mean"] = all(row[f"{name} mean"] >= 0 for name in parts if found[name])
@@ -126,7 +157,11 @@ class Judge:
 
     def decided(self, row: dict[str, Any], base: dict[str, Any]) -> str:
         """The parts in which at least half of the runs change sides against the base."""
-        return " ".join(name.replace(" ", "_") for name in PARTS if row[f"{name} of"] and differs(row, base, name))
+        return " ".join(
+            name.replace(" ", "_")
+            for name in PARTS
+            if row[f"{name} of"] and differs(row, base, name)
+        )
 
 
 def differs(row: dict[str, Any], base: dict[str, Any], name: str) -> bool:
@@ -136,7 +171,11 @@ def differs(row: dict[str, Any], base: dict[str, Any], name: str) -> bool:
 
 def mean_of(runs: list[Trial]) -> Trial:
     """The mean over runs, stretch by stretch."""
-    arrays = {name: np.mean([getattr(one, name) for one in runs], axis=0) for name in Trial._fields if name != "limit"}
+    arrays = {
+        name: np.mean([getattr(one, name) for one in runs], axis=0)
+        for name in Trial._fields
+        if name != "limit"
+    }
     return Trial(**arrays, limit=runs[0].limit)
 
 
@@ -150,7 +189,9 @@ def running(run: Trial) -> Trial:
 def by_draw(distances: dict[Run, float]) -> str:
     """How many runs agree, draw by draw."""
     draws = dict.fromkeys(draw for draw, _ in distances)
-    return " ".join(str(sum(found >= 0 for (at, _), found in distances.items() if at == draw)) for draw in draws)
+    return " ".join(
+        str(sum(found >= 0 for (at, _), found in distances.items() if at == draw)) for draw in draws
+    )
 
 
 def trials(folder: Path, experiment: str) -> dict[str, dict[Run, Trial]]:
@@ -163,7 +204,9 @@ def trials(folder: Path, experiment: str) -> dict[str, dict[Run, Trial]]:
 
 
 def tunings_of(one: Protocol) -> list[str]:
-    return sorted({learner["tuning"] for learner in one.learners if learner.get("setting") == TUNED})
+    return sorted(
+        {learner["tuning"] for learner in one.learners if learner.get("setting") == TUNED}
+    )
 
 
 def searched_on(plan: Plan, one: Protocol) -> list[int]:
@@ -177,17 +220,23 @@ def made_from(plan: Plan, one: Protocol) -> str:
     specs = [specifications.simulation(plan, *place) for place in places]
     judged = [plan.experiment(places.experiment).seed_list for places in places]
     code = sources.digest(beside="wei2023.runs.parts")
-    return hashlib.sha256(json.dumps([specs, judged, code], sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([specs, judged, code], sort_keys=True).encode()).hexdigest()[
+        :16
+    ]
 
 
 def long_plan(plan: Plan) -> Plan:
     """The plan of what takes long."""
     raw = json.loads(plan.config.model_dump_json(exclude_unset=True))
     raw["experiments"] = [
-        one for one in raw["experiments"] if one.get("role") not in (protocols.ROLE, protocols.CHOICES, "suite")
+        one
+        for one in raw["experiments"]
+        if one.get("role") not in (protocols.ROLE, protocols.CHOICES, "suite")
     ]
     raw["tunings"] = [
-        one for one in raw["tunings"] if one["name"] not in {name for name in plan.tunings if "suite" in name}
+        one
+        for one in raw["tunings"]
+        if one["name"] not in {name for name in plan.tunings if "suite" in name}
     ]
     return planning.make(raw | {"suite": None, "protocols": raw["protocols"] | {"long": True}})
 
@@ -225,7 +274,11 @@ def write(plan: Plan, folder: Path) -> None:
         if name != "thresholds.csv":
             made = pd.concat([made.assign(recorded=False), recorded(plan, name, [*made.columns])])
             order = {one.name: place for place, one in enumerate(judge.study.every)}
-            made = made.sort_values("name", key=lambda names: names.map(order), kind="stable") if len(made) else made
+            made = (
+                made.sort_values("name", key=lambda names: names.map(order), kind="stable")
+                if len(made)
+                else made
+            )
         tables.write_csv(folder / layout.table(name), made)
 
 

@@ -30,7 +30,9 @@ def write(plan: Plan, folder: Path) -> None:
 
 def runs_of(plan: Plan, folder: Path) -> pd.DataFrame:
     """Of all experiments of the suite."""
-    return pd.concat([_of_one(folder, name) for name in plan.roles.get(ROLE, [])], ignore_index=True)
+    return pd.concat(
+        [_of_one(folder, name) for name in plan.roles.get(ROLE, [])], ignore_index=True
+    )
 
 
 def _of_one(folder: Path, experiment: str) -> pd.DataFrame:
@@ -50,7 +52,9 @@ def _of_one(folder: Path, experiment: str) -> pd.DataFrame:
                 "learner": run["algorithm"].iloc[0],
                 "choice": _choice(str(learner)),
                 **measures(run),
-                "adaptation": adaptation(run["episode"], run["gap"] / unit, switches(env), env.episodes),
+                "adaptation": adaptation(
+                    run["episode"], run["gap"] / unit, switches(env), env.episodes
+                ),
                 "rho": run["rho"].iloc[0],
                 "state_bytes": bytes_of[reading, learner],
             }

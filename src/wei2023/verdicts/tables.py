@@ -32,11 +32,16 @@ def write(plan: Plan, folder: Path, experiment: str) -> None:
     """The tables of one experiment."""
     runs = _runs(plan, experiment, folder)
     learners = _resolved(plan, experiment, folder)
-    cases = [{"reading": case.reading, "budget": case.budget, **case.spec} for case in plan.cases_of(experiment)]
+    cases = [
+        {"reading": case.reading, "budget": case.budget, **case.spec}
+        for case in plan.cases_of(experiment)
+    ]
     made_from = {"cases": cases, "learners": learners}
     output = (folder / layout.table("summary.csv", experiment)).parent
     exact = _exact(runs)
-    _refuse_a_negative_gap(_exact(runs.assign(gap=runs["least_gap"])) if "least_gap" in runs else exact)
+    _refuse_a_negative_gap(
+        _exact(runs.assign(gap=runs["least_gap"])) if "least_gap" in runs else exact
+    )
     _save(_curves(runs), output / "curves.parquet", made_from)
     _save(exact, output / "exact.parquet", made_from)
     _save(_traces(runs), output / "traces.parquet", made_from)
@@ -49,7 +54,9 @@ def _resolved(plan: Plan, experiment: str, folder: Path) -> dict[str, dict[str, 
     study = plan.experiment(experiment)
     tuned_in = plan.tuned_in(experiment, study.all_learners)
     specs = {one.name: plan.learner_spec(experiment, one) for one in study.all_learners}
-    return {name: _with_factors(spec, chosen, study.episodes, tuned_in) for name, spec in specs.items()}
+    return {
+        name: _with_factors(spec, chosen, study.episodes, tuned_in) for name, spec in specs.items()
+    }
 
 
 def _with_factors(
@@ -69,11 +76,14 @@ def _runs(plan: Plan, experiment: str, folder: Path) -> pd.DataFrame:
     tables = integrity.read_all(folder, integrity.runs(plan, experiment))
     runs = pd.concat([table.to_pandas() for table in tables], ignore_index=True)
     order = pd.DataFrame(
-        {"case": runs["case"].map(list(cases).index), "learner": runs["learner"].map(list(learners).index)}
+        {
+            "case": runs["case"].map(list(cases).index),
+            "learner": runs["learner"].map(list(learners).index),
+        }
     )
-    runs = runs.loc[order.assign(seed=runs["seed"]).sort_values(["case", "learner", "seed"]).index].reset_index(
-        drop=True
-    )
+    runs = runs.loc[
+        order.assign(seed=runs["seed"]).sort_values(["case", "learner", "seed"]).index
+    ].reset_index(drop=True)
     runs = runs.assign(
         experiment=experiment,
         reading=[cases[case].reading for case in runs["case"]],
@@ -85,7 +95,10 @@ def _runs(plan: Plan, experiment: str, folder: Path) -> pd.DataFrame:
     if plan.experiment(experiment).keep == "windows":
         return runs
     solved = _optima(integrity.read_all(folder, [integrity.optima(plan, experiment)])[0])
-    best = [solved[case].loc[episodes] for case, episodes in zip(runs["case"], runs["episode"], strict=True)]
+    best = [
+        solved[case].loc[episodes]
+        for case, episodes in zip(runs["case"], runs["episode"], strict=True)
+    ]
     optimal = [table[[*optima.BEST]].to_numpy() for table in best]
     rows = zip(runs["value"], runs["utility_value"], optimal, runs["rho"], strict=True)
     compared = runs.join(pd.DataFrame([metrics.compare(*row) for row in rows]))
@@ -94,7 +107,8 @@ def _runs(plan: Plan, experiment: str, folder: Path) -> pd.DataFrame:
         for horizon, table in zip(runs["horizon"], best, strict=True)
     ]
     return compared.assign(
-        uniform_value=[table["uniform"].to_numpy() for table in best], unconstrained_cost=unconstrained
+        uniform_value=[table["uniform"].to_numpy() for table in best],
+        unconstrained_cost=unconstrained,
     )
 
 
@@ -102,7 +116,10 @@ def _optima(table: pa.Table) -> dict[str, pd.DataFrame]:
     rows = table.to_pandas().set_index("case")
     columns = [*optima.BEST, *optima.REFERENCES]
     return {
-        case: pd.DataFrame({name: row[name] if len(row[name]) else np.nan for name in columns}, index=row["episode"])
+        case: pd.DataFrame(
+            {name: row[name] if len(row[name]) else np.nan for name in columns},
+            index=row["episode"],
+        )
         for case, row in rows.iterrows()
     }
 
@@ -116,7 +133,14 @@ def _curves(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _exact(runs: pd.DataFrame) -> pd.DataFrame:
-    cells = ["episode", "weight", "value", "utility_value", *COMPARED, *(name for name in BESIDE if name in runs)]
+    cells = [
+        "episode",
+        "weight",
+        "value",
+        "utility_value",
+        *COMPARED,
+        *(name for name in BESIDE if name in runs),
+    ]
     return _long(runs[[*KEYS, "B", "seed", "horizon", "rho", *cells]], cells)
 
 
@@ -129,7 +153,9 @@ def _long(frame: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
 def _traces(runs: pd.DataFrame) -> pd.DataFrame:
     """What learners remember of themselves (arms chosen, dual variables), of each one's first seed."""
     rows = []
-    for _, run in runs.sort_values("seed", kind="stable").groupby([*KEYS], sort=False).head(1).iterrows():
+    for _, run in (
+        runs.sort_values("seed", kind="stable").groupby([*KEYS], sort=False).head(1).iterrows()
+    ):
         for trace in run["traces"]:
             values = np.asarray(trace["values"], dtype=float).reshape(-1, trace["columns"])
             row, column = np.indices(values.shape)
@@ -146,7 +172,11 @@ def _traces(runs: pd.DataFrame) -> pd.DataFrame:
                 )
             )
     columns = [*KEYS, "seed", "trace", "row", "column", "value"]
-    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns).astype({"value": float})
+    return (
+        pd.concat(rows, ignore_index=True)
+        if rows
+        else pd.DataFrame(columns=columns).astype({"value": float})
+    )
 
 
 def _refuse_a_negative_gap(exact: pd.DataFrame) -> None:
@@ -159,24 +189,37 @@ def _refuse_a_negative_gap(exact: pd.DataFrame) -> None:
 
 
 def _summary(exact: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    names = {"value": "value", "utility_value": "utility"} | {name: name for name in metrics.MEASURES}
+    names = {"value": "value", "utility_value": "utility"} | {
+        name: name for name in metrics.MEASURES
+    }
     rows = []
     for keys, group in exact.groupby([*KEYS, "B", "rho", "horizon"], sort=False):
         late = group[group["episode"] > LAST * group["episodes"]]
-        row = dict(zip([*KEYS, "B", "rho", "horizon"], keys, strict=True)) | {"seeds": group["seed"].nunique()}
+        row = dict(zip([*KEYS, "B", "rho", "horizon"], keys, strict=True)) | {
+            "seeds": group["seed"].nunique()
+        }
         for prefix, part in (("", group), ("last_", late)):
-            seeds = [[metrics.mean(one[name], one["weight"]) for name in names] for _, one in part.groupby("seed")]
-            for column, (mean, low, high) in zip(names, zip(*mean_interval(np.array(seeds)), strict=True), strict=True):
+            seeds = [
+                [metrics.mean(one[name], one["weight"]) for name in names]
+                for _, one in part.groupby("seed")
+            ]
+            for column, (mean, low, high) in zip(
+                names, zip(*mean_interval(np.array(seeds)), strict=True), strict=True
+            ):
                 name = f"{prefix}{names[column]}"
                 row |= {name: mean, f"{name}_low": low, f"{name}_high": high}
         row["optimal_value"] = metrics.mean(group["optimal_value"], group["weight"])
         row["multiplier"] = metrics.mean(group["optimal_multiplier"], group["weight"])
         rows.append(row)
-    return pd.DataFrame(rows).merge(runs.groupby(KEYS, sort=False)["state_bytes"].first().reset_index(), on=KEYS)
+    return pd.DataFrame(rows).merge(
+        runs.groupby(KEYS, sort=False)["state_bytes"].first().reset_index(), on=KEYS
+    )
 
 
 def _save(frame: pd.DataFrame, file: Path, facts: dict[str, Any]) -> None:
-    files.write(file, pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None), facts)
+    files.write(
+        file, pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None), facts
+    )
 
 
 def environment(file: Path, reading: str, budget: str, episodes: int) -> DriftingCMDP:
@@ -189,7 +232,9 @@ def environment(file: Path, reading: str, budget: str, episodes: int) -> Driftin
 
 def cases(file: Path) -> list[tuple[str, str, int]]:
     """(reading, budget, K) of every case behind the rows of a Parquet table."""
-    return [(case["reading"], case["budget"], case["episodes"]) for case in files.read(file)[1]["cases"]]
+    return [
+        (case["reading"], case["budget"], case["episodes"]) for case in files.read(file)[1]["cases"]
+    ]
 
 
 def learners(file: Path) -> dict[str, dict[str, Any]]:

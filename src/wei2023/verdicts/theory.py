@@ -64,7 +64,9 @@ TABLE = [
     Row(DAGGER, True, "no", "K^{3/4}", "K^{3/4}", "Table 1, dagger; appendix", True),
     Row("triple_q", True, "-", FOR_TRIPLE_Q, "0 (no drift)", "its own paper"),
     Row("restart_q_ucb", True, "yes", FOR_RESTART, "none", "its own paper, Hoeffding"),
-    Row("sliding_window_opt_cmdp", False, "yes", "none claimed", "none claimed", "not in the paper"),
+    Row(
+        "sliding_window_opt_cmdp", False, "yes", "none claimed", "none claimed", "not in the paper"
+    ),
 ]
 THEOREMS = {  # as their own displays have it
     FIRST: Order("Theorem 1", "H^4 S^{1/2} A^{1/2} B^{1/3} K^{4/5}", "0"),
@@ -73,7 +75,12 @@ THEOREMS = {  # as their own displays have it
     FOURTH: Order("Theorem 4", "K^{7/8} H^{9/4} d^{5/4} B^{1/4}"),
 }
 CITED = [  # for stationary CMDPs, from their abstracts
-    Order("Bura et al. (arXiv 2112.00885), a safe policy known", "S A^{1/2} K^{1/2}", "0", model_free=False),
+    Order(
+        "Bura et al. (arXiv 2112.00885), a safe policy known",
+        "S A^{1/2} K^{1/2}",
+        "0",
+        model_free=False,
+    ),
     Order("Ghosh, Zhou and Shroff (NeurIPS 2022)", "d^{3/2} H^2 K^{1/2}"),
 ]
 UNCONSTRAINED = {"stationary": "K^{1/2}", "drifting": "K^{2/3}"}  # section 4, first paragraph
@@ -84,7 +91,12 @@ def regret_bound(problem: Problem, learner: TripleQ) -> float:
     """Theorem 1's explicit bound at the constants of a learner of that problem; else :class:`NotInForce`."""
     S, A, H, K, delta = problem.S, problem.A, problem.H, problem.K, problem.delta
     now, chi = learner.now[0], K**0.2
-    frames, eps, btilde, eta = K / now.frame, now.target - problem.rho, now.offset / (2 * H), now.eta
+    frames, eps, btilde, eta = (
+        K / now.frame,
+        now.target - problem.rho,
+        now.offset / (2 * H),
+        now.eta,
+    )
     iota = (4 * learner.bonus_q[1] / H) ** 2
     if np.sqrt(iota) < 1:
         raise NotInForce(f"sqrt(iota) = {np.sqrt(iota):.2g}: the lemmas need at least 1")

@@ -21,7 +21,9 @@ class Threshold(Strict):
     @model_validator(mode="after")
     def _is_a_range(self) -> "Threshold":
         if self.default not in self.range or self.range != sorted({*self.range}):
-            raise ValueError(f"expected increasing values, the default {self.default} among them, not {self.range}")
+            raise ValueError(
+                f"expected increasing values, the default {self.default} among them, not {self.range}"
+            )
         return self
 
 
@@ -34,7 +36,9 @@ class Ranges(Strict):
     @model_validator(mode="after")
     def _leave_something_to_judge(self) -> "Ranges":
         if not 0 < self.deadline.range[0] <= self.deadline.range[-1] < 1:
-            raise ValueError(f"deadline: expected shares of the run between 0 and 1, not {self.deadline.range}")
+            raise ValueError(
+                f"deadline: expected shares of the run between 0 and 1, not {self.deadline.range}"
+            )
         return self
 
 
@@ -45,11 +49,16 @@ class Rules(Strict):
 
     @property
     def default(self) -> Thresholds:
-        return Thresholds(**{name: getattr(self.thresholds, name).default for name in Thresholds._fields})
+        return Thresholds(
+            **{name: getattr(self.thresholds, name).default for name in Thresholds._fields}
+        )
 
     def moved(self, name: str) -> list[tuple[float, Thresholds]]:
         """One threshold over its range, the others at their defaults."""
-        return [(value, self.default._replace(**{name: value})) for value in getattr(self.thresholds, name).range]
+        return [
+            (value, self.default._replace(**{name: value}))
+            for value in getattr(self.thresholds, name).range
+        ]
 
 
 def load(file: Path = CLAIMS) -> Rules:

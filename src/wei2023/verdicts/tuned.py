@@ -22,7 +22,10 @@ from wei2023.study.plan import Plan
 from wei2023.verdicts import thresholds
 
 FIRST = ["tuning", "algorithm", "episodes", "decides"]
-GAINED, APART = 0.05, 0.1  # a search is done where doubling gains less, and searches agree where they end closer
+GAINED, APART = (
+    0.05,
+    0.1,
+)  # a search is done where doubling gains less, and searches agree where they end closer
 
 
 def table(plan: Plan, folder: Path) -> pd.DataFrame:
@@ -31,7 +34,10 @@ def table(plan: Plan, folder: Path) -> pd.DataFrame:
     found = integrity.read_all(folder, integrity.tunings(plan))
     for keys, rows in zip(_keys(plan), found, strict=True):
         chosen = tuning.summary(rows.to_pandas())
-        edges = {json.dumps(entry["factors"]): " ".join(entry["edges"]) for entry in _entries(plan, folder, *keys[:3])}
+        edges = {
+            json.dumps(entry["factors"]): " ".join(entry["edges"])
+            for entry in _entries(plan, folder, *keys[:3])
+        }
         unlearnt = chosen["feasible"] & (chosen["lam"] < learnt) & algorithms.constrained(keys[1])
         chosen = chosen.assign(edges=chosen["factors"].map(edges), only_by_not_learning=unlearnt)
         frames.append(chosen.assign(**dict(zip(FIRST, keys, strict=True))))
@@ -54,8 +60,13 @@ def efforts(scored: pd.DataFrame) -> pd.DataFrame:
     for keys, mine in scored.groupby([*FIRST, "search"], sort=False):
         for tried in sorted(mine["tried"].unique()):
             best = scoring.ranked(mine[mine["tried"] <= tried]).iloc[0]
-            found = {name: best[name] for name in ("loss", "violation", "violation_bound", "feasible", "lam")}
-            rows.append({**dict(zip([*FIRST, "search"], keys, strict=True)), "tried": tried, **found})
+            found = {
+                name: best[name]
+                for name in ("loss", "violation", "violation_bound", "feasible", "lam")
+            }
+            rows.append(
+                {**dict(zip([*FIRST, "search"], keys, strict=True)), "tried": tried, **found}
+            )
     return pd.DataFrame(rows)
 
 
@@ -67,9 +78,13 @@ def saturation(curves: pd.DataFrame) -> pd.DataFrame:
         gains, ends = [], []
         for _, one in mine.sort_values("tried").groupby("search"):
             last, before = one.iloc[-1], one.iloc[max(len(one) - 2, 0)]
-            gains.append(1 - last["loss"] / before["loss"] if last["feasible"] == before["feasible"] else 1.0)
+            gains.append(
+                1 - last["loss"] / before["loss"] if last["feasible"] == before["feasible"] else 1.0
+            )
             ends.append((last["loss"], last["feasible"]))
-        losses = np.array([loss for loss, feasible in ends if feasible] or [loss for loss, _ in ends])
+        losses = np.array(
+            [loss for loss, feasible in ends if feasible] or [loss for loss, _ in ends]
+        )
         gained, apart = float(np.median(gains)), float(losses.max() / losses.min() - 1)
         rows.append(
             {
@@ -93,7 +108,9 @@ def _keys(plan: Plan) -> list[tuple[str, str, int, bool]]:
     ]
 
 
-def _entries(plan: Plan, folder: Path, name: str, algorithm: str, episodes: int) -> list[dict[str, Any]]:
+def _entries(
+    plan: Plan, folder: Path, name: str, algorithm: str, episodes: int
+) -> list[dict[str, Any]]:
     """Every candidate that was scored on the selection seeds: as recorded, or from the searches of this run."""
     if plan.recorded:
         return plan.record(name)[algorithm][str(episodes)]
@@ -109,6 +126,11 @@ def _ordered(frames: list[pd.DataFrame]) -> pd.DataFrame:
 def write(plan: Plan, folder: Path) -> None:
     scored = candidates(plan, folder)
     curves = efforts(scored)
-    made = {"tuned": table(plan, folder), "candidates": scored, "efforts": curves, "saturation": saturation(curves)}
+    made = {
+        "tuned": table(plan, folder),
+        "candidates": scored,
+        "efforts": curves,
+        "saturation": saturation(curves),
+    }
     for name, found in made.items():
         write_csv(folder / layout.table(f"{name}.csv"), found)

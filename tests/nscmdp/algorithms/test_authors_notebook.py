@@ -44,8 +44,12 @@ def utility(cell):
 def world(episodes):
     """The same as a model of the package."""
     S, number = len(CELLS), {cell: i for i, cell in enumerate(CELLS)}
-    successors = np.array([[[number[move(cell, a)]] for a in range(4)] for cell in CELLS], np.uint32)[None]
-    paid = [[[[pay(CELLS[y])] for (y,) in row] for row in successors[0]] for pay in (reward, utility)]
+    successors = np.array(
+        [[[number[move(cell, a)]] for a in range(4)] for cell in CELLS], np.uint32
+    )[None]
+    paid = [
+        [[[pay(CELLS[y])] for (y,) in row] for row in successors[0]] for pay in (reward, utility)
+    ]
     r, g = (np.array(table)[None] for table in paid)
     mu0 = np.eye(S)[number[START_CELL]]
     model = CMDP.sparse(successors, np.ones(successors.shape), r, g, H, RHO, mu0)
@@ -70,7 +74,9 @@ class Notebook:
         explore = 1 - (1 - self.epsilon) * (1 - 0.03)
         if u < explore:
             return int(u / explore * 4)
-        f = [q + self.Z / self.eta * c for q, c in zip(self.Q[h, cell], self.C[h, cell], strict=True)]
+        f = [
+            q + self.Z / self.eta * c for q, c in zip(self.Q[h, cell], self.C[h, cell], strict=True)
+        ]
         best = [a for a in range(4) if f[a] == max(f)]
         return best[int((u - explore) / (1 - explore) * len(best))]
 
@@ -100,7 +106,9 @@ class Notebook:
         return cells[1:]
 
     def learn(self, cells, actions):
-        taken = [(self.Q[h, cells[h]][actions[h]], self.C[h, cells[h]][actions[h]]) for h in range(H)]
+        taken = [
+            (self.Q[h, cells[h]][actions[h]], self.C[h, cells[h]][actions[h]]) for h in range(H)
+        ]
         for h, ((v, w), a) in enumerate(zip([*taken[1:], (0.0, 0.0)], actions, strict=True)):
             q, c, n = self.Q[h, cells[h]], self.C[h, cells[h]], self.N[h, cells[h]]
             n[a] += 1
@@ -113,7 +121,9 @@ class Notebook:
 def played(K, seed):
     agent = Notebook(K, seed)
     paths = [agent.play_episode() for _ in range(K)]
-    return [(sum(map(reward, path)), sum(map(utility, path))) for path in paths], agent.Z / agent.eta
+    return [
+        (sum(map(reward, path)), sum(map(utility, path))) for path in paths
+    ], agent.Z / agent.eta
 
 
 def test_the_world_is_the_notebooks():
@@ -124,7 +134,9 @@ def test_the_world_is_the_notebooks():
 
 
 @pytest.mark.usefixtures("a_window_for_each_episode")
-@pytest.mark.parametrize(("K", "queued"), [(2000, False), pytest.param(20_000, True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("K", "queued"), [(2000, False), pytest.param(20_000, True, marks=pytest.mark.slow)]
+)
 def test_every_episode_is_the_notebooks(K, queued):
     """Over more than ten frames, exploration from 100% to 3%; at first the queue is empty, and later not."""
     expected, weight = played(K, seed=0)
@@ -139,7 +151,9 @@ def test_every_episode_is_the_notebooks(K, queued):
 def test_the_backup_of_the_greedy_action_plays_other_episodes():
     """So the test above sees which action is backed up."""
     runs = [
-        simulate.run(world(300), "triple_q", "authors", 0, evaluate_every=None, variants={"backup": backup})
+        simulate.run(
+            world(300), "triple_q", "authors", 0, evaluate_every=None, variants={"backup": backup}
+        )
         for backup in ("own", "taken", "greedy")
     ]
     assert np.array_equal(runs[0].reward, runs[1].reward)
@@ -151,7 +165,15 @@ def test_the_cost_of_the_second_half_is_what_the_notebook_ends_with():
 
     def cost(backup):
         runs = [
-            simulate.run(world(80_000), "triple_q", "authors", seed, None, variants={"backup": backup}, windows=2)
+            simulate.run(
+                world(80_000),
+                "triple_q",
+                "authors",
+                seed,
+                None,
+                variants={"backup": backup},
+                windows=2,
+            )
             for seed in range(8)
         ]
         return H - np.array([run.utility[1] for run in runs])

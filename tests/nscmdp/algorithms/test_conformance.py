@@ -17,7 +17,10 @@ from nscmdp.problem import Problem
 SETTINGS = [(name, setting) for name in algorithms.OWN for setting in algorithms.settings(name)]
 
 
-GIVEN = ("arrays", "toy_text")  # their models are a file's and Gymnasium's: the seed decides the draws of a run alone
+GIVEN = (
+    "arrays",
+    "toy_text",
+)  # their models are a file's and Gymnasium's: the seed decides the draws of a run alone
 
 
 def departures():
@@ -32,7 +35,9 @@ def departures():
 
 @pytest.fixture(scope="module")
 def tiny():
-    return random_path(np.random.default_rng(20), [1, 200, 201, 600], tightness=0.6, spread=0.3, name="tiny")
+    return random_path(
+        np.random.default_rng(20), [1, 200, 201, 600], tightness=0.6, spread=0.3, name="tiny"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +46,9 @@ def problem(tiny):
 
 
 def test_the_papers_learners_and_controls_are_there():
-    assert {"nonstationary_triple_q", "triple_q", "restart_q_ucb", "oracle", "uniform"} <= set(algorithms.OWN)
+    assert {"nonstationary_triple_q", "triple_q", "restart_q_ucb", "oracle", "uniform"} <= set(
+        algorithms.OWN
+    )
     assert "grid_world" in environments.OWN
 
 
@@ -63,7 +70,10 @@ def test_an_algorithm_declares_its_settings_factors_and_variants(name):
 
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
 def test_every_constant_of_a_setting_has_its_formula(problem, name, setting):
-    constants, formulas = algorithms.constants(name, problem, setting), algorithms.formulas(name, setting)
+    constants, formulas = (
+        algorithms.constants(name, problem, setting),
+        algorithms.formulas(name, setting),
+    )
     left_out = set(constants._fields) - set(formulas)
     assert left_out <= set(constants._field_defaults)
     assert set(formulas) <= set(constants._fields)
@@ -92,7 +102,9 @@ def bare(monkeypatch):
     module.FACTORS = {"bonus": Factor(2.0)}
     module.learner = lambda problem, factors: (problem.K, factors.bonus)
     found = algorithms.module
-    monkeypatch.setattr(algorithms, "module", lambda name: module if name == "bare" else found(name))
+    monkeypatch.setattr(
+        algorithms, "module", lambda name: module if name == "bare" else found(name)
+    )
     return module
 
 
@@ -136,7 +148,9 @@ def test_a_second_learner_class_of_one_name_is_refused(problem):
 
 @pytest.mark.parametrize("name", ["base", "size", "T"])
 def test_a_scalar_that_numpy_would_hide_is_refused(name):
-    with pytest.raises(ValueError, match=f"scalar '{name}': numpy's records have an attribute of this name"):
+    with pytest.raises(
+        ValueError, match=f"scalar '{name}': numpy's records have an attribute of this name"
+    ):
         scalars(Z=0.0, **{name: 1.0})
     assert scalars(Z=2.0)[0].Z == 2.0
 
@@ -144,7 +158,15 @@ def test_a_scalar_that_numpy_would_hide_is_refused(name):
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
 def test_a_run_is_finite_and_its_gap_is_never_negative(tiny, name, setting):
     run = simulate.run(tiny, name, setting, seed=1)
-    for part in (run.reward, run.utility, run.value, run.utility_value, run.regret, run.violation, run.gap):
+    for part in (
+        run.reward,
+        run.utility,
+        run.value,
+        run.utility_value,
+        run.regret,
+        run.violation,
+        run.gap,
+    ):
         assert np.isfinite(part).all()
     assert gaps(tiny, run).min() >= -1e-9 * (1 + run.optimum[:, 2].max())
     assert (run.value >= -1e-12).all()
@@ -175,7 +197,9 @@ def test_policies_are_distributions(name, setting):
 
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
 def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(tiny, name, setting):
-    first, again, other = (simulate.run(tiny, name, setting, seed=seed, solve=False) for seed in (1, 1, 2))
+    first, again, other = (
+        simulate.run(tiny, name, setting, seed=seed, solve=False) for seed in (1, 1, 2)
+    )
     for part in ("reward", "utility", "value", "utility_value"):
         np.testing.assert_array_equal(getattr(first, part), getattr(again, part))
     assert not np.array_equal(first.reward, other.reward)
@@ -183,7 +207,11 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(tiny, name,
 
 def parts(learner):
     """The fields of a learner, and those of the learners inside it."""
-    return [part for field in learner for part in (parts(field) if isinstance(field, tuple) else [field])]
+    return [
+        part
+        for field in learner
+        for part in (parts(field) if isinstance(field, tuple) else [field])
+    ]
 
 
 @pytest.mark.parametrize(("name", "variant", "value"), list(departures()))
@@ -193,8 +221,13 @@ def test_every_variant_runs_and_departs_from_the_listing(tiny, name, variant, va
     for setting in algorithms.settings(name):
         run = simulate.run(tiny, name, setting, variants={variant: value}, solve=False)
         assert np.isfinite(run.value).all()
-        pair = (algorithms.make(name, Problem.of(tiny), setting, variants=v) for v in ({}, {variant: value}))
-        departed |= any(not np.array_equal(ours, theirs) for ours, theirs in zip(*map(parts, pair), strict=True))
+        pair = (
+            algorithms.make(name, Problem.of(tiny), setting, variants=v)
+            for v in ({}, {variant: value})
+        )
+        departed |= any(
+            not np.array_equal(ours, theirs) for ours, theirs in zip(*map(parts, pair), strict=True)
+        )
     assert departed
 
 
@@ -204,23 +237,32 @@ def test_unknown_choices_are_refused_with_what_is_accepted(problem, name):
     accepted = ", ".join(settings)
     with pytest.raises(ValueError, match=f"{name} has no setting 'tasty'.* .expected .*{accepted}"):
         algorithms.make(name, problem, "tasty")
-    accepted = ", ".join(field.name for field in dataclasses.fields(algorithms.variants(name))) or "none"
+    accepted = (
+        ", ".join(field.name for field in dataclasses.fields(algorithms.variants(name))) or "none"
+    )
     with pytest.raises(ValueError, match=f"{name} has no variant 'tasty'.* .expected .*{accepted}"):
         algorithms.make(name, problem, settings[0], variants={"tasty": True})
     if "scaled" in settings:
         accepted = ", ".join(algorithms.factors(name))
-        with pytest.raises(ValueError, match=f"{name} has no factor 'tasty'.* .expected .*{accepted}"):
+        with pytest.raises(
+            ValueError, match=f"{name} has no factor 'tasty'.* .expected .*{accepted}"
+        ):
             algorithms.make(name, problem, "scaled", factors={"tasty": 2.0})
 
 
 @pytest.mark.parametrize(("name", "setting"), [pair for pair in SETTINGS if pair[1] != "scaled"])
 def test_factors_outside_the_scaled_setting_are_refused(problem, name, setting):
-    with pytest.raises(ValueError, match=f"factors belong to the setting 'scaled', not to '{setting}'"):
+    with pytest.raises(
+        ValueError, match=f"factors belong to the setting 'scaled', not to '{setting}'"
+    ):
         algorithms.make(name, problem, setting, factors={"bonus": 2.0})
 
 
 def test_an_unknown_algorithm_is_refused_with_the_known_ones(problem):
-    with pytest.raises(ValueError, match=f"unknown algorithm 'tasty' .expected one of {', '.join(algorithms.NAMES)}"):
+    with pytest.raises(
+        ValueError,
+        match=f"unknown algorithm 'tasty' .expected one of {', '.join(algorithms.NAMES)}",
+    ):
         algorithms.make("tasty", problem)
 
 

@@ -29,7 +29,9 @@ def test_the_oracle_has_neither_regret_nor_violation_in_any_episode(env):
     assert (run.utility_value >= env.rho - 1e-9).all()
     np.testing.assert_allclose(run.utility_value, run.optimum[:, 1], atol=1e-9)
     for k in (1, 13, 40):
-        assert run.value[k - 1] == pytest.approx(optimum.constrained(env.at(k)).value, abs=tolerance)
+        assert run.value[k - 1] == pytest.approx(
+            optimum.constrained(env.at(k)).value, abs=tolerance
+        )
 
 
 def test_the_oracle_stops_where_no_policy_keeps_the_constraint():
@@ -45,7 +47,9 @@ def test_the_uniform_policy_has_the_value_and_utility_of_the_uniform_policy():
     run = simulate.run(env, "uniform")
     everywhere = np.full((env.H, env.S, env.A), 1 / env.A)
     expected = [evaluate(env.at(k), everywhere) for k in range(1, 41)]
-    np.testing.assert_allclose(np.stack([run.value, run.utility_value], axis=1), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        np.stack([run.value, run.utility_value], axis=1), expected, atol=1e-12
+    )
 
 
 def test_the_uniform_policys_rollouts_have_its_exact_value_as_their_mean():
@@ -55,7 +59,9 @@ def test_the_uniform_policys_rollouts_have_its_exact_value_as_their_mean():
         run = simulate.run(env, "uniform", seed=seed, solve=False)
         windows = run.window_episodes
         for realised, exact in ((run.reward, run.value), (run.utility, run.utility_value)):
-            differences.append(realised - np.add.reduceat(exact, np.cumsum(windows) - windows) / windows)
+            differences.append(
+                realised - np.add.reduceat(exact, np.cumsum(windows) - windows) / windows
+            )
     for difference in (np.concatenate(differences[::2]), np.concatenate(differences[1::2])):
         assert abs(difference.mean()) < 4 * stats.sem(difference)
         assert stats.sem(difference) < 0.02

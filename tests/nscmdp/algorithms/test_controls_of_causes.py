@@ -22,7 +22,9 @@ CROSSED = {
 
 @pytest.fixture(scope="module")
 def small():
-    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+    return random_path(
+        np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small"
+    )
 
 
 class Crossed(Listing):
@@ -32,7 +34,10 @@ class Crossed(Listing):
         f = facts(env)
         tame = facts(env)
         tame.B = 1.0
-        constants, stationary = algorithm_1(f, setting, factors), algorithm_1(tame, setting, factors)
+        constants, stationary = (
+            algorithm_1(f, setting, factors),
+            algorithm_1(tame, setting, factors),
+        )
         for choice, constant in (("frame", "L"), ("eta", "eta"), ("epsilon", "eps")):
             if variants.get(choice) == "triple_q":
                 setattr(constants, constant, getattr(stationary, constant))
@@ -48,7 +53,9 @@ class Crossed(Listing):
         else:
             least = constants.initial_q
             literal = 2 * f.H**3 * math.sqrt(iota_of(f)) / constants.eta
-            constants.bump = literal if setting == "literal" else factors.get("bump", 0.01) * f.H / constants.eta
+            constants.bump = (
+                literal if setting == "literal" else factors.get("bump", 0.01) * f.H / constants.eta
+            )
             constants.put_back = lambda q, c, h: q >= least[h] or c >= least[h]
         super().__init__(env, constants, "nonstationary_triple_q")
         self.reset_queue = variants.get("queue") == "reset"
@@ -69,12 +76,18 @@ VARIANTS = [
     {"queue": "reset", "reset": "counts", "eta": "triple_q"},
     CROSSED,
 ]
-SETTINGS = [("literal", {}), ("authors", {}), ("scaled", {"btilde": 0.4, "bump": 0.2, "epsilon": 1.0, "frame": 2.0})]
+SETTINGS = [
+    ("literal", {}),
+    ("authors", {}),
+    ("scaled", {"btilde": 0.4, "bump": 0.2, "epsilon": 1.0, "frame": 2.0}),
+]
 
 
 @pytest.mark.parametrize("variants", VARIANTS, ids=lambda v: " ".join(v))
 @pytest.mark.parametrize(("setting", "factors"), SETTINGS)
-def test_algorithm_1_crossed_with_triple_q_does_what_the_listing_says(small, setting, factors, variants):
+def test_algorithm_1_crossed_with_triple_q_does_what_the_listing_says(
+    small, setting, factors, variants
+):
     plain = Crossed(small, setting, factors, variants)
     slow = simulate.run(small, plain, seed=SEED, windows=small.episodes, solve=False)
     choices = {"factors": factors, "variants": variants, "windows": small.episodes}
@@ -102,7 +115,15 @@ def test_with_all_of_triple_qs_choices_algorithm_1_is_triple_q(small, setting, c
 def test_a_queue_that_is_reset_never_exceeds_what_one_frame_adds(small):
     choices = {"factors": {"epsilon": 20.0, "frame": 0.5}, "windows": small.episodes}
     carried, reset = (
-        simulate.run(small, "nonstationary_triple_q", "scaled", SEED, None, variants={"queue": queue}, **choices)
+        simulate.run(
+            small,
+            "nonstationary_triple_q",
+            "scaled",
+            SEED,
+            None,
+            variants={"queue": queue},
+            **choices,
+        )
         for queue in ("carried", "reset")
     )
     assert (reset.dual >= 0).all()
@@ -144,18 +165,25 @@ class ExactQueue:
 
     def end_of_episode(self):
         if self.episode % self.L == 0:
-            self.Z = max(0.0, (0.0 if self.reset else self.Z) + self.env.rho + self.eps - self.Cbar / self.L)
+            self.Z = max(
+                0.0, (0.0 if self.reset else self.Z) + self.env.rho + self.eps - self.Cbar / self.L
+            )
             self.Cbar = 0.0
 
     def dual(self):
         return self.Z / self.eta
 
 
-@pytest.mark.parametrize("variants", [{}, {"frame": "triple_q"}, {"eta": "triple_q"}, {"queue": "reset"}])
 @pytest.mark.parametrize(
-    ("setting", "factors"), [("literal", {}), ("authors", {}), ("scaled", {"epsilon": 0.3, "eta": 0.2, "frame": 0.4})]
+    "variants", [{}, {"frame": "triple_q"}, {"eta": "triple_q"}, {"queue": "reset"}]
 )
-def test_the_queue_over_the_exact_model_does_what_its_description_says(small, setting, factors, variants):
+@pytest.mark.parametrize(
+    ("setting", "factors"),
+    [("literal", {}), ("authors", {}), ("scaled", {"epsilon": 0.3, "eta": 0.2, "frame": 0.4})],
+)
+def test_the_queue_over_the_exact_model_does_what_its_description_says(
+    small, setting, factors, variants
+):
     plain = ExactQueue(small, setting, factors, variants)
     slow = simulate.run(small, plain, seed=SEED, windows=small.episodes, solve=False)
     choices = {"factors": factors, "variants": variants, "windows": small.episodes}

@@ -22,7 +22,9 @@ FACTORS = {"epsilon": 1.0, "eta": 2.0, "frame": 1.5, "level": 0.5}
 def small():
     """Two abrupt switches to and fro between two models far apart."""
     knots, route = [1, 400, 401, 900, 901, 1400], [0, 0, 1, 1, 0, 0]
-    return random_path(np.random.default_rng(14), knots, H=2, S=2, A=2, route=route, tightness=0.7, name="small")
+    return random_path(
+        np.random.default_rng(14), knots, H=2, S=2, A=2, route=route, tightness=0.7, name="small"
+    )
 
 
 def coin_log_likelihood(values):
@@ -42,7 +44,11 @@ class Restarting:
         self.entries = (1 if pool == "steps" else env.H) * env.S * env.A
         self.bits = np.random.default_rng(env.S).integers(0, 2, (env.S, 4), np.uint8)
         self.seen, self.alarm, self.alarms, self.k = defaultdict(list), False, [], 0
-        self.policy, self.act_and_estimate, self.dual = base.policy, base.act_and_estimate, base.dual
+        self.policy, self.act_and_estimate, self.dual = (
+            base.policy,
+            base.act_and_estimate,
+            base.dual,
+        )
 
     def learn_from_estimate(self, h, x, a, r, g, y, v, w):
         values = self.seen[0 if self.pool == "steps" else h, x, a]
@@ -94,7 +100,9 @@ def test_the_learner_does_what_its_description_says(small, base, pool):
     plain = reading(small, base, pool)
     slow = simulate.run(small, plain, seed=SEED, evaluate_every=10, solve=False)
     variants = {"base": base, "pool": pool}
-    run = simulate.run(small, NAME, "scaled", SEED, 10, factors=FACTORS, variants=variants, solve=False)
+    run = simulate.run(
+        small, NAME, "scaled", SEED, 10, factors=FACTORS, variants=variants, solve=False
+    )
     assert len(plain.alarms) >= 2
     np.testing.assert_array_equal(run.learner.traces["alarm"][:, 0], plain.alarms)
     for part in ("dual", "reward", "utility", "value", "utility_value"):
@@ -117,7 +125,12 @@ def test_an_alarm_forgets_the_tables_and_keeps_the_queue(small):
 
 def test_the_likelihood_ratio_is_that_of_the_best_coins():
     rng = np.random.default_rng(1)
-    for values in (rng.integers(0, 2, 40), rng.random(40), np.zeros(40), np.r_[np.zeros(30), np.ones(10)]):
+    for values in (
+        rng.integers(0, 2, 40),
+        rng.random(40),
+        np.zeros(40),
+        np.r_[np.zeros(30), np.ones(10)],
+    ):
         apart = coin_log_likelihood(values[:30]) + coin_log_likelihood(values[30:])
         found = likelihood_ratio(40, float(values.sum()), 10, float(values[30:].sum()))
         assert found == pytest.approx(apart - coin_log_likelihood(values), abs=1e-9)
@@ -138,15 +151,25 @@ def test_two_standard_exponentials_and_log_4_bound_the_likelihood_ratio():
     rng = np.random.default_rng(2)
     for mu, n, m in ((0.5, 80, 16), (0.03, 400, 16), (0.97, 128, 64)):
         before, late = rng.binomial(n - m, mu, 4000), rng.binomial(m, mu, 4000)
-        ratios = np.array([likelihood_ratio(n, float(p + q), m, float(q)) for p, q in zip(before, late, strict=True)])
+        ratios = np.array(
+            [
+                likelihood_ratio(n, float(p + q), m, float(q))
+                for p, q in zip(before, late, strict=True)
+            ]
+        )
         for z in (0.5, 1.0, 2.0):
             exceeded = (ratios >= np.log(4) + z).sum()
-            assert stats.binomtest(int(exceeded), 4000, (1 + z) * np.exp(-z), "greater").pvalue > 1e-3
+            assert (
+                stats.binomtest(int(exceeded), 4000, (1 + z) * np.exp(-z), "greater").pvalue > 1e-3
+            )
 
 
 def first_alarm(means, level, entries=1, seed=0):
     """The visit at which a coin with these means raises an alarm; None if it never does."""
-    test, heads = detection(entries, 1, level), np.random.default_rng(seed).random(len(means)) < means
+    test, heads = (
+        detection(entries, 1, level),
+        np.random.default_rng(seed).random(len(means)) < means,
+    )
     for n, head in enumerate(heads, 1):
         observe(test, 0, float(head), 0.5, 0)
         if test.now[0].alarm:
@@ -179,14 +202,20 @@ def test_nothing_of_the_drift_is_known():
     problem = Problem.of(environments.make("grid_world", 2000, map="6x6", horizon=5, limit=1.0))
     tame = problem._replace(reward_budget=0.0, utility_budget=0.0, transition_budget=0.0)
     for base in ("triple_q", "tracking_triple_q"):
-        ours, theirs = (algorithms.make(NAME, p, "scaled", variants={"base": base}) for p in (problem, tame))
-        for found, expected in zip((*ours.inner, *ours.test), (*theirs.inner, *theirs.test), strict=True):
+        ours, theirs = (
+            algorithms.make(NAME, p, "scaled", variants={"base": base}) for p in (problem, tame)
+        )
+        for found, expected in zip(
+            (*ours.inner, *ours.test), (*theirs.inner, *theirs.test), strict=True
+        ):
             np.testing.assert_array_equal(found, expected)
 
 
 def test_the_test_needs_as_much_memory_for_any_number_of_episodes():
     few, many = (
-        algorithms.state_bytes(algorithms.make(NAME, Problem.of(environments.make("menu", K)), "scaled").test)
+        algorithms.state_bytes(
+            algorithms.make(NAME, Problem.of(environments.make("menu", K)), "scaled").test
+        )
         for K in (100, 100_000)
     )
     assert few == many
@@ -194,5 +223,7 @@ def test_the_test_needs_as_much_memory_for_any_number_of_episodes():
 
 @pytest.mark.parametrize("level", [0.0, 1.0])
 def test_a_level_that_is_no_probability_is_refused(level):
-    with pytest.raises(ValueError, match=rf"level = {level:g}: expected a probability between 0 and 1"):
+    with pytest.raises(
+        ValueError, match=rf"level = {level:g}: expected a probability between 0 and 1"
+    ):
         detection(1, 1, level)

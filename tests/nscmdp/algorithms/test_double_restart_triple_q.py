@@ -23,7 +23,14 @@ NAME, SEED = "double_restart_triple_q", 5
 
 
 def drifting(tightness):
-    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=tightness, spread=0.15, name="small")
+    return random_path(
+        np.random.default_rng(12),
+        [1, 70, 71, 212],
+        H=4,
+        tightness=tightness,
+        spread=0.15,
+        name="small",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +45,14 @@ class Outer:
 
     def __init__(self, env, setting, factors, variants):
         f = facts(env)
-        default = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 4.0}
+        default = {
+            "bonus": 0.0013,
+            "btilde": 0.0,
+            "epsilon": 4.0,
+            "eta": 0.5,
+            "frame": 4.0,
+            "initial": 4.0,
+        }
         c = {**default, "budgets": 1.0, "epoch": 1.0, "rate": 1.0, **factors}
         self.env, self.f, self.c, self.setting, self.variants = env, f, c, setting, variants
         literal = setting == "literal"
@@ -53,10 +67,15 @@ class Outer:
             J = math.ceil(math.log(self.W))
             Delta = (40 * math.sqrt(f.S * f.A * f.H**6 * self.iota**3) / self.delta) ** 2
             scale = Delta**-1.5 if literal else c["budgets"]
-            self.arms = [self.constants(scale * f.K ** (1 / 3) * self.W ** (j / J) / self.W) for j in range(J + 1)]
+            self.arms = [
+                self.constants(scale * f.K ** (1 / 3) * self.W ** (j / J) / self.W)
+                for j in range(J + 1)
+            ]
         N, n = len(self.arms), f.K / self.W
         printed = math.sqrt(n * math.log(n) / ((math.e - 1) * f.K * f.H))
-        self.gamma = min(1, printed if literal else c["rate"] * math.sqrt(N * math.log(N) / ((math.e - 1) * n)))
+        self.gamma = min(
+            1, printed if literal else c["rate"] * math.sqrt(N * math.log(N) / ((math.e - 1) * n))
+        )
         self.s, self.Y, self.xi = np.ones(N), 0.0, 2 * f.H / self.delta
         self.carry = {"reset": False, "carried": True}.get(variants.get("queue"), not literal)
         self.instance, self.episode = None, 0
@@ -73,9 +92,14 @@ class Outer:
                 L=L or min(max(1, math.floor(W**0.6 / B ** (2 / 3))), W),
                 chi=chi,
                 eta=W**0.2 * B ** (1 / 3),
-                eps=(20 if proof else 8) * math.sqrt(f.S * f.A * H**6 * self.iota**3) * B ** (1 / 3) / W**0.2
+                eps=(20 if proof else 8)
+                * math.sqrt(f.S * f.A * H**6 * self.iota**3)
+                * B ** (1 / 3)
+                / W**0.2
                 + 2 * self.margin,
-                bonus=lambda t: 0.25 * math.sqrt(H**2 * self.iota * (chi + 1) / (chi + t)) + 2 * H * btilde,
+                bonus=lambda t: (
+                    0.25 * math.sqrt(H**2 * self.iota * (chi + 1) / (chi + t)) + 2 * H * btilde
+                ),
                 initial_q=[H] * H,
                 initial_c=[H] * H,
             )
@@ -84,8 +108,12 @@ class Outer:
             chi=chi,
             eta=c["eta"] * W**0.2 * B ** (1 / 3),
             eps=(20 / 8 if proof else 1) * c["epsilon"] * B ** (1 / 3) / W**0.2 + 2 * self.margin,
-            bonus=lambda t: c["bonus"] * H * math.sqrt((chi + 1) / (chi + t)) + 2 * H * c["btilde"] * btilde,
-            initial_q=optimistic_start(self.env, c["initial"], self.variants.get("start", "optimistic")),
+            bonus=lambda t: (
+                c["bonus"] * H * math.sqrt((chi + 1) / (chi + t)) + 2 * H * c["btilde"] * btilde
+            ),
+            initial_q=optimistic_start(
+                self.env, c["initial"], self.variants.get("start", "optimistic")
+            ),
             initial_c=[H - h + 1 for h in range(1, H + 1)],
         )
 
@@ -123,7 +151,9 @@ class Outer:
             length = W if k % W == 0 else k % W
             gain = self.gain(length)
             arm = self.chosen[-1]
-            self.s[arm] *= math.exp(self.gamma * gain / self.probabilities[-1][arm] / len(self.arms))
+            self.s[arm] *= math.exp(
+                self.gamma * gain / self.probabilities[-1][arm] / len(self.arms)
+            )
             self.gains.append(gain)
 
     def gain(self, length):
@@ -146,8 +176,16 @@ CASES = [
     ("literal", {}, {"arms": "frames"}),
     ("literal", {}, {"gain": "dual", "arms": "frames", "queue": "carried", "epsilon": "proof"}),
     ("scaled", {"epoch": 1.3}, {}),
-    ("scaled", {"budgets": 3.0, "rate": 3.0, "epsilon": 1.0, "btilde": 0.2, "frame": 1.0}, {"btilde": "K"}),
-    ("scaled", {"bonus": 0.05, "eta": 2.0, "initial": 1.3, "frame": 1.5}, {"queue": "reset", "epsilon": "proof"}),
+    (
+        "scaled",
+        {"budgets": 3.0, "rate": 3.0, "epsilon": 1.0, "btilde": 0.2, "frame": 1.0},
+        {"btilde": "K"},
+    ),
+    (
+        "scaled",
+        {"bonus": 0.05, "eta": 2.0, "initial": 1.3, "frame": 1.5},
+        {"queue": "reset", "epsilon": "proof"},
+    ),
     ("scaled", {"epoch": 2.0, "epsilon": 0.5, "rate": 0.5}, {"arms": "frames", "gain": "dual"}),
     ("literal", {}, {"gain": "repaired", "queue": "carried"}),
     ("scaled", {"epsilon": 3.0, "rate": 2.0}, {"gain": "repaired"}),
@@ -236,8 +274,16 @@ def test_probabilities_of_three_epochs_by_hand(rho):
     """Every action pays a reward of .6 and a utility of .8: every epoch has one gain, with the reward or without."""
     H, K = 2, 60
     shape = (H, 2, 2)
-    model = CMDP(P=np.full((*shape, 2), 0.5), r=np.full(shape, 0.6), g=np.full(shape, 0.8), rho=rho * H, mu0=[0.5, 0.5])
-    run = simulate.run(DriftingCMDP([model], [1], episodes=K), NAME, "scaled", 1, None, factors={"rate": 0.7})
+    model = CMDP(
+        P=np.full((*shape, 2), 0.5),
+        r=np.full(shape, 0.6),
+        g=np.full(shape, 0.8),
+        rho=rho * H,
+        mu0=[0.5, 0.5],
+    )
+    run = simulate.run(
+        DriftingCMDP([model], [1], episodes=K), NAME, "scaled", 1, None, factors={"rate": 0.7}
+    )
     assert run.learner.block == 10  # 60^(5/9) = 9.7
     x = (0.8 * K ** (-1 / 9) + (0.6 if rho < 0.8 else 0.0)) / (1 + K ** (-1 / 9))
     np.testing.assert_allclose(run.learner.gains, x, rtol=1e-12)
@@ -247,7 +293,9 @@ def test_probabilities_of_three_epochs_by_hand(rho):
     np.testing.assert_allclose(first, [0.25] * 4, rtol=1e-12)
     s = [1.0] * 4
     s[run.learner.chosen[0]] *= math.exp(gamma * x / 0.25 / 4)
-    np.testing.assert_allclose(second, [(1 - gamma) * w / sum(s) + gamma / 4 for w in s], rtol=1e-12)
+    np.testing.assert_allclose(
+        second, [(1 - gamma) * w / sum(s) + gamma / 4 for w in s], rtol=1e-12
+    )
     s[run.learner.chosen[1]] *= math.exp(gamma * x / second[run.learner.chosen[1]] / 4)
     np.testing.assert_allclose(third, [(1 - gamma) * w / sum(s) + gamma / 4 for w in s], rtol=1e-12)
 

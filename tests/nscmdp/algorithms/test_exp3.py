@@ -29,7 +29,9 @@ def test_weights_beyond_the_range_of_numbers_still_give_probabilities():
     bandit = exp3(4, 0.1)
     bandit.log_weights[:] = [1e6, 0.0, -1e6, 1e6 - np.log(3)]
     choose(bandit, 0.5)
-    np.testing.assert_allclose(bandit.probabilities, [0.9 * 0.75 + 0.025, 0.025, 0.025, 0.9 * 0.25 + 0.025], rtol=1e-9)
+    np.testing.assert_allclose(
+        bandit.probabilities, [0.9 * 0.75 + 0.025, 0.025, 0.025, 0.9 * 0.25 + 0.025], rtol=1e-9
+    )
     assert bandit.probabilities.sum() == pytest.approx(1, abs=1e-12)
 
 
@@ -86,7 +88,9 @@ def test_the_expected_regret_keeps_the_guarantee(which):
     upper = regret.mean() + 4 * regret.std() / np.sqrt(runs)
     assert upper <= 2 * np.sqrt(np.e - 1) * np.sqrt(rounds * arms * np.log(arms))
     if which in (0, 2):
-        assert regret.mean() < 0.8 * (gains.sum(axis=0).max() - gains.mean(axis=1).sum()), "better than chance"
+        assert regret.mean() < 0.8 * (gains.sum(axis=0).max() - gains.mean(axis=1).sum()), (
+            "better than chance"
+        )
 
 
 def test_the_usual_rate():

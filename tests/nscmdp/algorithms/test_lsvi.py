@@ -19,7 +19,15 @@ from nscmdp.problem import Problem
 
 ALGORITHM = "lsvi_primal_dual"
 SEED = 4
-FACTORS = {"beta": 0.001, "ridge": 0.1, "alpha": 1.0, "eta": 1.0, "xi": 1.0, "frame": 80.0, "epsilon": 1.0}
+FACTORS = {
+    "beta": 0.001,
+    "ridge": 0.1,
+    "alpha": 1.0,
+    "eta": 1.0,
+    "xi": 1.0,
+    "frame": 80.0,
+    "epsilon": 1.0,
+}
 
 
 def printed(env, d, B, setting, factors, variants):
@@ -34,9 +42,12 @@ def printed(env, d, B, setting, factors, variants):
         alpha=c["alpha"] * math.log(A) * K / (2 * (1 + xi + H)),
         eta=c["eta"] * xi / math.sqrt(K * H**2),
         beta=c["beta"] * d * H * math.sqrt(math.log(2 * math.log(A) * d * K * H / 0.05)),
-        D=min(max(1, math.floor(c["frame"] * math.sqrt(d * K / (B * H)))), K) if variants.get("restart", True) else K,
+        D=min(max(1, math.floor(c["frame"] * math.sqrt(d * K / (B * H)))), K)
+        if variants.get("restart", True)
+        else K,
         ridge=c["ridge"],
-        target=env.rho + (min(c["epsilon"] * eps, delta / 2) if variants.get("tightening") else 0.0),
+        target=env.rho
+        + (min(c["epsilon"] * eps, delta / 2) if variants.get("tightening") else 0.0),
         realised=variants.get("dual_by_realised_utility", False),
     )
 
@@ -60,14 +71,20 @@ class Listing:
         self.w, self.Lambda, self.u = np.zeros((H, 2, d)), np.zeros((H, d, d)), np.zeros((H, S, A))
         for h in reversed(range(H)):
             x, a, j, y = (
-                (np.array(part) for part in zip(*self.data[h], strict=True)) if self.data[h] else ([], [], [], [])
+                (np.array(part) for part in zip(*self.data[h], strict=True))
+                if self.data[h]
+                else ([], [], [], [])
             )
             seen = self.phi[x, a] if len(x) else np.zeros((0, d))
             self.Lambda[h] = self.c.ridge * np.eye(d) + seen.T @ seen
             targets = j + self.V[h + 1, y] if len(x) else np.zeros((0, 2))
             self.w[h] = np.linalg.solve(self.Lambda[h], seen.T @ targets).T
-            self.u[h] = ((self.phi @ np.linalg.inv(self.Lambda[h])) * self.phi).sum(axis=2)  # phi^T Lambda^-1 phi
-            Q = np.minimum(np.einsum("xai,ji->jxa", self.phi, self.w[h]) + self.c.beta * np.sqrt(self.u[h]), H)
+            self.u[h] = ((self.phi @ np.linalg.inv(self.Lambda[h])) * self.phi).sum(
+                axis=2
+            )  # phi^T Lambda^-1 phi
+            Q = np.minimum(
+                np.einsum("xai,ji->jxa", self.phi, self.w[h]) + self.c.beta * np.sqrt(self.u[h]), H
+            )
             scores = self.c.alpha * (Q[0] + self.Y * Q[1])
             weights = np.exp(scores - scores.max(axis=1, keepdims=True))
             self.pi[h] = weights / weights.sum(axis=1, keepdims=True)
@@ -103,7 +120,15 @@ def one_hot(env):
 
 
 def small_linear(episodes=260, **options):
-    sizes = {"states": 12, "actions": 3, "dimension": 4, "horizon": 3, "slater": 0.5, "budget": 15.0, **options}
+    sizes = {
+        "states": 12,
+        "actions": 3,
+        "dimension": 4,
+        "horizon": 3,
+        "slater": 0.5,
+        "budget": 15.0,
+        **options,
+    }
     return environments.make("linear", episodes=episodes, **sizes)
 
 
@@ -114,7 +139,9 @@ def linear():
 
 @pytest.fixture(scope="module")
 def tabular():
-    return random_path(np.random.default_rng(12), [1, 70, 71, 200], H=4, tightness=0.6, spread=0.15, name="small")
+    return random_path(
+        np.random.default_rng(12), [1, 70, 71, 200], H=4, tightness=0.6, spread=0.15, name="small"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +164,14 @@ def compare(env, setting, factors, variants, tolerance=1e-8):
     plain = reading(env, setting, factors, variants)
     slow = simulate.run(env, plain, seed=SEED, windows=env.episodes, solve=False)
     run = simulate.run(
-        env, ALGORITHM, setting, SEED, factors=factors, variants=variants, windows=env.episodes, solve=False
+        env,
+        ALGORITHM,
+        setting,
+        SEED,
+        factors=factors,
+        variants=variants,
+        windows=env.episodes,
+        solve=False,
     )
     learner = run.learner
     for part in ("reward", "utility"):
@@ -146,7 +180,9 @@ def compare(env, setting, factors, variants, tolerance=1e-8):
         close(getattr(run, part), getattr(slow, part), tolerance)
     close(learner.values, plain.V, tolerance)
     close(learner.chances, plain.pi, tolerance)
-    assert dual_slack(learner) >= -1e-9 * (1 + ((plain.c.target - np.array(plain.drives)) ** 2).sum())
+    assert dual_slack(learner) >= -1e-9 * (
+        1 + ((plain.c.target - np.array(plain.drives)) ** 2).sum()
+    )
     return plain, learner
 
 
@@ -172,16 +208,25 @@ def test_the_learner_does_what_the_listing_says(linear, setting, factors, varian
 
 @pytest.mark.parametrize("world", ["tabular", "grid"])
 @pytest.mark.parametrize(("setting", "factors", "variants"), CASES)
-def test_the_counting_learner_does_what_the_listing_says_of_unit_vectors(request, world, setting, factors, variants):
+def test_the_counting_learner_does_what_the_listing_says_of_unit_vectors(
+    request, world, setting, factors, variants
+):
     env = request.getfixturevalue(world)
-    _, learner = compare(env, setting, {**factors, "frame": factors.get("frame", 1.0) / 4} if factors else {}, variants)
+    _, learner = compare(
+        env,
+        setting,
+        {**factors, "frame": factors.get("frame", 1.0) / 4} if factors else {},
+        variants,
+    )
     assert isinstance(learner, CountingLSVI)
 
 
 def worst_slack(plain):
     """The least slack of the dual inequality over a grid of Y that holds the ends and the quadratic's minimum."""
     violation = plain.c.target - np.array(plain.drives)
-    Y = np.append(np.linspace(0, plain.c.xi, 1001), np.clip(plain.c.eta * violation.sum(), 0, plain.c.xi))
+    Y = np.append(
+        np.linspace(0, plain.c.xi, 1001), np.clip(plain.c.eta * violation.sum(), 0, plain.c.xi)
+    )
     left = Y * violation.sum() - (np.array(plain.duals) * violation).sum()
     right = Y**2 / (2 * plain.c.eta) + plain.c.eta / 2 * (violation**2).sum()
     return (right - left).min()
@@ -191,7 +236,9 @@ def test_the_compared_runs_are_not_trivial(linear, tabular):
     for env in (linear, tabular):
         plain = reading(env, "scaled", {"frame": 2.0, "beta": 0.003, "eta": 3.0}, {})
         certain = []
-        plain.dual = lambda plain=plain, certain=certain: certain.append(plain.pi.max(axis=2).mean()) or plain.Y
+        plain.dual = lambda plain=plain, certain=certain: (
+            certain.append(plain.pi.max(axis=2).mean()) or plain.Y
+        )
         simulate.run(env, plain, seed=SEED, evaluate_every=None, windows=env.episodes)
         assert len(set(plain.duals)) > 10
         assert len(certain) == env.episodes
@@ -208,9 +255,18 @@ def test_the_compared_runs_are_not_trivial(linear, tabular):
     st.floats(0.05, 2.0),
     st.booleans(),
 )
-def test_unit_vectors_as_features_and_counts_give_the_same_numbers(seed, S, A, H, beta, ridge, realised):
+def test_unit_vectors_as_features_and_counts_give_the_same_numbers(
+    seed, S, A, H, beta, ridge, realised
+):
     env = random_path(
-        np.random.default_rng(seed), [1, 60, 61, 150], S=S, A=A, H=H, tightness=0.5, spread=0.3, name="drawn"
+        np.random.default_rng(seed),
+        [1, 60, 61, 150],
+        S=S,
+        A=A,
+        H=H,
+        tightness=0.5,
+        spread=0.3,
+        name="drawn",
     )
     featured = DriftingCMDP(env.anchors, env.knots, env.route, name="drawn", features=one_hot(env))
     choices = {"factors": {"beta": beta, "ridge": ridge, "frame": 1.5, "alpha": 0.1, "eta": 4.0}}
@@ -218,7 +274,8 @@ def test_unit_vectors_as_features_and_counts_give_the_same_numbers(seed, S, A, H
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(budget, "linear_variation", budget.variation)  # the same D for both
         ours, theirs = (
-            simulate.run(e, ALGORITHM, "scaled", SEED, windows=150, solve=False, **choices) for e in (featured, env)
+            simulate.run(e, ALGORITHM, "scaled", SEED, windows=150, solve=False, **choices)
+            for e in (featured, env)
         )
     np.testing.assert_allclose(ours.reward, theirs.reward, atol=1e-12)
     close(ours.value, theirs.value, 1e-10)
@@ -230,9 +287,17 @@ def test_unit_vectors_as_features_and_counts_give_the_same_numbers(seed, S, A, H
 
 
 @settings(max_examples=6)
-@given(st.integers(0, 10_000), st.integers(8, 16), st.integers(3, 6), st.integers(2, 4), st.floats(0.0, 0.02))
+@given(
+    st.integers(0, 10_000),
+    st.integers(8, 16),
+    st.integers(3, 6),
+    st.integers(2, 4),
+    st.floats(0.0, 0.02),
+)
 def test_drawn_linear_problems_agree_with_the_listing(seed, states, dimension, horizon, beta):
-    env = small_linear(120, states=states, dimension=dimension, horizon=horizon, slater=0.3, seed=seed, budget=3.0)
+    env = small_linear(
+        120, states=states, dimension=dimension, horizon=horizon, slater=0.3, seed=seed, budget=3.0
+    )
     compare(env, "scaled", {"beta": beta, "frame": 1.5}, {})
 
 
@@ -243,7 +308,9 @@ def test_the_inequalities_of_the_proof_hold_in_every_frame(linear):
 
     def check(k):
         seen = len(plain.data[0])
-        assert np.linalg.norm(plain.w, axis=2).max() <= 2 * linear.H * math.sqrt(d * seen / plain.c.ridge)
+        assert np.linalg.norm(plain.w, axis=2).max() <= 2 * linear.H * math.sqrt(
+            d * seen / plain.c.ridge
+        )
         if k % plain.c.D == 0 or k == linear.episodes:
             for h in range(linear.H):
                 x, a, _, _ = (np.array(part) for part in zip(*plain.data[h], strict=True))
@@ -254,7 +321,10 @@ def test_the_inequalities_of_the_proof_hold_in_every_frame(linear):
         patch.setattr(simulate, "CHUNK_STEPS", 1)  # so that progress is told of every episode
         simulate.run(linear, plain, seed=SEED, evaluate_every=None, progress=check)
     assert len(plain.duals) == linear.episodes
-    Q = np.minimum(np.einsum("xai,hji->hjxa", plain.phi, plain.w) + plain.c.beta * np.sqrt(plain.u)[:, None], linear.H)
+    Q = np.minimum(
+        np.einsum("xai,hji->hjxa", plain.phi, plain.w) + plain.c.beta * np.sqrt(plain.u)[:, None],
+        linear.H,
+    )
     both = Q[:, 0] + plain.duals[-1] * Q[:, 1]
     short = both.max(axis=2) - (plain.pi * both).sum(axis=2)
     assert short.max() <= math.log(linear.A) / plain.c.alpha
@@ -284,7 +354,11 @@ def fresh(learner):
     for gram, inverse, u in zip(learner.gram, learner.inverse, learner.uncertainty, strict=True):
         exact = np.linalg.inv(gram)
         exact_u = np.einsum("ir,ij,jr->r", learner.phi, exact, learner.phi)
-        off = max(off, np.abs(inverse - exact).max() / np.abs(exact).max(), (np.abs(u - exact_u) / exact_u).max())
+        off = max(
+            off,
+            np.abs(inverse - exact).max() / np.abs(exact).max(),
+            (np.abs(u - exact_u) / exact_u).max(),
+        )
     return off
 
 
@@ -301,7 +375,9 @@ def test_the_maintained_inverse_is_that_of_a_fresh_factorisation():
 @pytest.mark.slow
 def test_a_million_episodes_without_restart_leave_no_drift():
     env = environments.make("linear", episodes=1_000_000)
-    run = simulate.run(env, ALGORITHM, "scaled", SEED, None, variants={"restart": False}, windows=env.episodes)
+    run = simulate.run(
+        env, ALGORITHM, "scaled", SEED, None, variants={"restart": False}, windows=env.episodes
+    )
     assert fresh(run.learner) < 1e-9
     assert dual_slack(run.learner) >= -1e-9 * ((np.diff(run.dual) / run.learner.eta) ** 2).sum()
 
@@ -355,7 +431,9 @@ def test_the_budget_that_it_assumes_is_the_linear_one_where_there_are_features(l
     ours = algorithms.make(ALGORITHM, Problem.of(linear), "literal")
     B = budget.linear_variation(linear).total
     assert ours.arms[0, 0] == math.floor(math.sqrt(4 * 260 / (B * 3)))
-    wrong = algorithms.make(ALGORITHM, Problem.of(linear, assumed_budget=4.0, assumed_for="frame"), "literal")
+    wrong = algorithms.make(
+        ALGORITHM, Problem.of(linear, assumed_budget=4.0, assumed_for="frame"), "literal"
+    )
     assert wrong.arms[0, 0] == math.floor(math.sqrt(4 * 260 / (4 * B * 3)))
     counting = algorithms.make(ALGORITHM, Problem.of(tabular), "literal")
     B = max(1.0, budget.variation(tabular).total)
@@ -377,7 +455,9 @@ def test_what_cannot_be_run_is_refused_with_the_reason(linear):
     with pytest.raises(ValueError, match=r"ridge = 0\.0: expected a positive number"):
         algorithms.make(ALGORITHM, Problem.of(linear), "scaled", {"ridge": 0.0})
     tight = Problem.of(linear)._replace(rho=3.0)
-    with pytest.raises(ValueError, match=r"the Slater gap is -.*Algorithm 3 expects a policy that exceeds rho"):
+    with pytest.raises(
+        ValueError, match=r"the Slater gap is -.*Algorithm 3 expects a policy that exceeds rho"
+    ):
         algorithms.make(ALGORITHM, tight, "literal")
 
 
@@ -392,7 +472,9 @@ class TestUnknownBudget:
         assert learner.block == 64
         assert len(learner.inner.arms) == math.ceil(math.log(64)) + 1
         assert (learner.inner.arms[:, 0] == 64).all()
-        assert learner.bandit.gamma == pytest.approx(math.sqrt(64 * math.log(64) / ((math.e - 1) * 4096 * 5)))
+        assert learner.bandit.gamma == pytest.approx(
+            math.sqrt(64 * math.log(64) / ((math.e - 1) * 4096 * 5))
+        )
         assert learner.rule.weight == pytest.approx(4096 ** (-1 / 8))
         assert not learner.rule.dual
         inner = algorithms.make(ALGORITHM, self.problem()._replace(K=64), "literal")
@@ -401,7 +483,9 @@ class TestUnknownBudget:
 
     def test_algorithm_4_scaled_has_the_frames_of_its_candidate_budgets(self):
         factors = {"frame": 2.0, "budgets": 3.0, "epoch": 2.0, "rate": 0.5}
-        learner = algorithms.make("double_restart_lsvi_primal_dual", self.problem(), "scaled", factors)
+        learner = algorithms.make(
+            "double_restart_lsvi_primal_dual", self.problem(), "scaled", factors
+        )
         W, J = 128, 5
         budgets = [3.0 * 64 * W ** (j / J - 1) for j in range(J + 1)]
         frames = [min(W, math.floor(2.0 * math.sqrt(8 * W / (B * 5)))) for B in budgets]
@@ -412,14 +496,20 @@ class TestUnknownBudget:
     def test_algorithm_4_tightens_by_its_own_formula(self):
         problem = self.problem()
         plain, tight = (
-            algorithms.make("double_restart_lsvi_primal_dual", problem, "scaled", {"epsilon": 1e-5}, variants)
+            algorithms.make(
+                "double_restart_lsvi_primal_dual", problem, "scaled", {"epsilon": 1e-5}, variants
+            )
             for variants in ({}, {"tightening": True})
         )
         xi, delta, W, J = plain.inner.xi, problem.delta, plain.block, len(plain.inner.arms) - 1
         for j in range(J + 1):
             B = 64 * W ** (j / J - 1)
-            eps = 3e-5 * (1 + xi) / xi * (1 + 1 / delta) * 8**1.25 * B**0.25 * 5**2.25 * 4096**-0.125
-            assert tight.inner.arms[j, 1] - plain.inner.arms[j, 1] == pytest.approx(min(eps, delta / 2))
+            eps = (
+                3e-5 * (1 + xi) / xi * (1 + 1 / delta) * 8**1.25 * B**0.25 * 5**2.25 * 4096**-0.125
+            )
+            assert tight.inner.arms[j, 1] - plain.inner.arms[j, 1] == pytest.approx(
+                min(eps, delta / 2)
+            )
 
     def test_the_alternative_chooses_frame_lengths_and_has_an_outer_dual(self):
         problem = self.problem()
@@ -427,13 +517,17 @@ class TestUnknownBudget:
         W = round(math.sqrt(8 * 4096 / 5))
         J = math.ceil(math.log(W))
         assert learner.block == W
-        np.testing.assert_array_equal(learner.inner.arms[:, 0], [round(W ** (j / J)) for j in range(J + 1)])
+        np.testing.assert_array_equal(
+            learner.inner.arms[:, 0], [round(W ** (j / J)) for j in range(J + 1)]
+        )
         xi = 10 / problem.delta
         assert learner.rule.dual
         assert learner.rule.weight == pytest.approx(xi)
         assert learner.rule.step == pytest.approx(xi * math.sqrt(W / (4096 * 25)))
 
-    @pytest.mark.parametrize("name", ["double_restart_lsvi_primal_dual", "dual_restart_lsvi_primal_dual"])
+    @pytest.mark.parametrize(
+        "name", ["double_restart_lsvi_primal_dual", "dual_restart_lsvi_primal_dual"]
+    )
     def test_the_dual_variable_is_new_in_every_epoch_as_printed_and_carried_over_scaled(self, name):
         for setting, variants, carried in (
             ("literal", {}, False),
@@ -441,9 +535,14 @@ class TestUnknownBudget:
             ("scaled", {"dual": "reset"}, False),
             ("literal", {"dual": "carried"}, True),
         ):
-            assert algorithms.make(name, self.problem(), setting, None, variants).inner.carry is carried
+            assert (
+                algorithms.make(name, self.problem(), setting, None, variants).inner.carry
+                is carried
+            )
 
-    @pytest.mark.parametrize("name", ["double_restart_lsvi_primal_dual", "dual_restart_lsvi_primal_dual"])
+    @pytest.mark.parametrize(
+        "name", ["double_restart_lsvi_primal_dual", "dual_restart_lsvi_primal_dual"]
+    )
     def test_a_run_keeps_the_dual_inequality_and_the_gap(self, name):
         env = small_linear(600)
         run = simulate.run(env, name, "scaled", SEED, factors={"epoch": 1.0, "eta": 3.0})

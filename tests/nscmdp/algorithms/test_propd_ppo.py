@@ -15,7 +15,9 @@ NAME, SEED = "propd_ppo", 5
 
 @pytest.fixture(scope="module")
 def small():
-    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+    return random_path(
+        np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small"
+    )
 
 
 class Reading:
@@ -31,8 +33,14 @@ class Reading:
         K, H, S, A, B = f.K, f.H, f.S, f.A, f.B
         self.alpha = c["alpha"] * K**-0.5 * B ** (1 / 3) / H
         self.beta = c["beta"] * H * math.sqrt(S * math.log(S * A * K * H / 0.05))
-        self.eta, self.chi, self.xi = c["eta"] * K**-0.5, c["most"] * 2 * H / gap, c["regularization"] * K**-0.5
-        self.W = min(max(1, math.floor(c["window"] * S ** (2 / 3) * A ** (1 / 3) * (K / B) ** (2 / 3))), K)
+        self.eta, self.chi, self.xi = (
+            c["eta"] * K**-0.5,
+            c["most"] * 2 * H / gap,
+            c["regularization"] * K**-0.5,
+        )
+        self.W = min(
+            max(1, math.floor(c["window"] * S ** (2 / 3) * A ** (1 / 3) * (K / B) ** (2 / 3))), K
+        )
         self.L = min(max(1, math.floor(c["restart"] * K ** (3 / 4) * B ** (-2 / 3))), K)
         self.env, self.episode = env, 0
         self.Y, self.V_g, self.most_Y = 0.0, np.zeros((H + 1, S)), 0.0
@@ -42,9 +50,17 @@ class Reading:
         self.episode += 1
         H, S, A, k = self.env.H, self.env.S, self.env.A, self.episode
         if k % self.W == 1 or self.W == 1:
-            self.n, self.r, self.g = np.zeros((H, S, A, S)), np.zeros((H, S, A)), np.zeros((H, S, A))
+            self.n, self.r, self.g = (
+                np.zeros((H, S, A, S)),
+                np.zeros((H, S, A)),
+                np.zeros((H, S, A)),
+            )
         if k % self.L == 1 or self.L == 1:
-            self.pi, self.Q_r, self.Q_g = np.full((H, S, A), 1 / A), np.zeros((H, S, A)), np.zeros((H, S, A))
+            self.pi, self.Q_r, self.Q_g = (
+                np.full((H, S, A), 1 / A),
+                np.zeros((H, S, A)),
+                np.zeros((H, S, A)),
+            )
         self.pi = self.pi * np.exp(self.alpha * (self.Q_r + self.Y * self.Q_g))
         self.pi /= self.pi.sum(axis=2, keepdims=True)
 
@@ -59,7 +75,9 @@ class Reading:
         self.g[h, x, a] += g
 
     def end_of_episode(self):
-        step = (1 - self.eta * self.xi) * self.Y + self.eta * (self.env.rho - self.V_g[0, self.first])
+        step = (1 - self.eta * self.xi) * self.Y + self.eta * (
+            self.env.rho - self.V_g[0, self.first]
+        )
         self.Y = min(max(step, 0.0), self.chi)
         self.most_Y = max(self.Y, self.most_Y)
         self.Q_r, _ = self.evaluated(self.r)
@@ -83,8 +101,21 @@ class Reading:
 CASES = [
     ("literal", {}),
     ("scaled", {}),
-    ("scaled", {"alpha": 5.0, "beta": 0.02, "window": 0.3, "restart": 0.5, "eta": 4.0, "most": 0.1}),
-    ("scaled", {"alpha": 100.0, "beta": 0.0, "window": 2.0, "restart": 2.0, "eta": 2.0, "regularization": 5.0}),
+    (
+        "scaled",
+        {"alpha": 5.0, "beta": 0.02, "window": 0.3, "restart": 0.5, "eta": 4.0, "most": 0.1},
+    ),
+    (
+        "scaled",
+        {
+            "alpha": 100.0,
+            "beta": 0.0,
+            "window": 2.0,
+            "restart": 2.0,
+            "eta": 2.0,
+            "regularization": 5.0,
+        },
+    ),
 ]
 
 
@@ -117,7 +148,9 @@ def beside_the_equations(env, setting, factors):
     entries = learner.entries[steps, learner.rows[:-1]]
     np.testing.assert_allclose(entries["Q_r"], plain.Q_r, rtol=1e-8)
     np.testing.assert_allclose(entries["Q_g"], plain.Q_g, rtol=1e-8)
-    np.testing.assert_allclose(learner.values[steps, learner.rows[:-1]]["V_g"], plain.V_g[:-1], rtol=1e-8)
+    np.testing.assert_allclose(
+        learner.values[steps, learner.rows[:-1]]["V_g"], plain.V_g[:-1], rtol=1e-8
+    )
     np.testing.assert_array_equal(counts(learner), plain.n)
     return plain, learner
 
@@ -145,10 +178,14 @@ def test_with_the_model_known_its_average_is_the_optimum_of_a_stationary_cmdp(mo
     cmdp = random_cmdp(np.random.default_rng(seed), H=3, S=3, A=3, tightness=0.5)
     episodes = 20_000
     env = DriftingCMDP([cmdp], [1], episodes=episodes, name="still")
-    learner = algorithms.make(NAME, Problem.of(env), "scaled", {"alpha": 10.0, "beta": 0.0, "eta": 5.0})
+    learner = algorithms.make(
+        NAME, Problem.of(env), "scaled", {"alpha": 10.0, "beta": 0.0, "eta": 5.0}
+    )
     learner = learner._replace(window=10**9, restart=10**9)
     monkeypatch.setattr(algorithms, "make", lambda *_: learner)
-    simulate.run(DriftingCMDP([cmdp], [1], name="first"), NAME, "scaled", SEED, solve=False)  # window and policy begin
+    simulate.run(
+        DriftingCMDP([cmdp], [1], name="first"), NAME, "scaled", SEED, solve=False
+    )  # window and policy begin
     many = 1e12
     learner.rows[:], learner.used[:] = np.arange(env.S) + 1, env.S + 1
     entries, successors = learner.entries[:, 1:], learner.successors[:, 1:]
@@ -180,5 +217,8 @@ def test_it_keeps_a_model(small):
 @pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
 def test_it_has_room_for_the_successors_that_occur_and_for_the_states_that_an_episode_can_meet():
     few, many = (environments.make("grid_world", 50, map="random", size=size) for size in (20, 40))
-    small, large = (algorithms.state_bytes(algorithms.make(NAME, Problem.of(env), "scaled")) for env in (few, many))
+    small, large = (
+        algorithms.state_bytes(algorithms.make(NAME, Problem.of(env), "scaled"))
+        for env in (few, many)
+    )
     assert large == small + 4 * (many.H + 1) * (many.S - few.S)  # which row a state has

@@ -30,7 +30,9 @@ class Listing:
         f = facts(env)
         c = {"bonus": 0.01, "frame": 1.0, "initial": 4.0, **factors}
         Delta, T = f.B_r + f.B_p, f.K * f.H
-        D = math.ceil(f.S ** (-1 / 3) * f.A ** (-1 / 3) * Delta ** (2 / 3) * f.H ** (-2 / 3) * T ** (1 / 3))
+        D = math.ceil(
+            f.S ** (-1 / 3) * f.A ** (-1 / 3) * Delta ** (2 / 3) * f.H ** (-2 / 3) * T ** (1 / 3)
+        )
         length = math.ceil(f.K / max(1, D))
         self.epoch = length if setting != "scaled" else min(max(1, int(c["frame"] * length)), f.K)
         iota = math.log(2 / 0.05)
@@ -40,7 +42,9 @@ class Listing:
             "scaled": lambda n: c["bonus"] * f.H / math.sqrt(n),
         }[setting]
         remaining = [f.H - h + 1 for h in range(1, f.H + 1)]
-        self.start = np.array(optimistic_start(env, c["initial"]) if setting == "scaled" else remaining, dtype=float)
+        self.start = np.array(
+            optimistic_start(env, c["initial"]) if setting == "scaled" else remaining, dtype=float
+        )
         self.env, self.local_budgets, self.episode, self.lowered = env, local_budgets, 0, False
         self.times = set(update_times(f.H, f.K))
 
@@ -52,7 +56,9 @@ class Listing:
         self.N, self.Nc = np.zeros((H, S, A), int), np.zeros((H, S, A), int)
         self.rc, self.vc = np.zeros((H, S, A)), np.zeros((H, S, A))
         first = self.episode + 1
-        B_r, _, B_p = variation_by_definition(self.env, first, min(first + self.epoch - 1, self.env.episodes))
+        B_r, _, B_p = variation_by_definition(
+            self.env, first, min(first + self.epoch - 1, self.env.episodes)
+        )
         self.b_Delta = B_r + H * B_p if self.local_budgets else 0.0
 
     def best_actions(self, h, x):
@@ -90,7 +96,9 @@ class Listing:
 
 @pytest.fixture(scope="module")
 def small():
-    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+    return random_path(
+        np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +123,13 @@ def test_the_learner_does_what_the_listing_says(request, world, setting, factors
     plain = Listing(env, setting, factors, local_budgets)
     slow = simulate.run(env, plain, seed=SEED, solve=False)
     run = simulate.run(
-        env, "restart_q_ucb", setting, SEED, factors=factors, variants={"local_budgets": local_budgets}, solve=False
+        env,
+        "restart_q_ucb",
+        setting,
+        SEED,
+        factors=factors,
+        variants={"local_budgets": local_budgets},
+        solve=False,
     )
     assert run.learner.epoch == plain.epoch
     if env.episodes % plain.epoch:
@@ -128,7 +142,9 @@ def test_the_learner_does_what_the_listing_says(request, world, setting, factors
         np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-9)
     if world == "small":
         assert env.episodes > plain.epoch, "an epoch must end"
-        assert env.episodes % plain.epoch, "the last epoch must be under way, or the tables are trivial"
+        assert env.episodes % plain.epoch, (
+            "the last epoch must be under way, or the tables are trivial"
+        )
         if not local_budgets:
             assert plain.lowered == (setting != "literal"), "what the bonus leaves to learn"
 
@@ -140,7 +156,13 @@ def test_known_local_budgets_keep_estimates_higher():
         plain = Listing(env, "scaled", factors, local_budgets)
         simulate.run(env, plain, seed=SEED, evaluate_every=None)
         run = simulate.run(
-            env, "restart_q_ucb", "scaled", SEED, None, factors=factors, variants={"local_budgets": local_budgets}
+            env,
+            "restart_q_ucb",
+            "scaled",
+            SEED,
+            None,
+            factors=factors,
+            variants={"local_budgets": local_budgets},
         )
         np.testing.assert_allclose(resets_applied(run.learner)[:, :, 0], plain.Q, rtol=1e-9)
         assert (plain.Q[0] < env.H).any()
@@ -151,7 +173,9 @@ def test_known_local_budgets_keep_estimates_higher():
 @pytest.mark.parametrize("H", [1, 2, 5, 25])
 def test_stages_end_where_the_recursion_says(H):
     times = update_times(H, 3000)
-    np.testing.assert_array_equal(np.flatnonzero(stage_ends(H, 3000)), [t for t in times if t <= 3000])
+    np.testing.assert_array_equal(
+        np.flatnonzero(stage_ends(H, 3000)), [t for t in times if t <= 3000]
+    )
 
 
 def test_the_utility_is_never_looked_at(small):
@@ -159,8 +183,12 @@ def test_the_utility_is_never_looked_at(small):
         columns = anchor.successors, anchor.probability, anchor.reward_of, 1.0 - anchor.utility_of
         return CMDP.sparse(*columns, anchor.H, anchor.rho, anchor.mu0)
 
-    other = environments.path([opposite(anchor) for anchor in small.anchors], list(small.knots), name="small")
-    runs = [simulate.run(env, "restart_q_ucb", "scaled", SEED, solve=False) for env in (small, other)]
+    other = environments.path(
+        [opposite(anchor) for anchor in small.anchors], list(small.knots), name="small"
+    )
+    runs = [
+        simulate.run(env, "restart_q_ucb", "scaled", SEED, solve=False) for env in (small, other)
+    ]
     np.testing.assert_array_equal(*(resets_applied(run.learner) for run in runs))
     np.testing.assert_array_equal(runs[0].reward, runs[1].reward)
     assert not np.array_equal(runs[0].utility, runs[1].utility)
@@ -174,17 +202,27 @@ class Freedman(Listing):
         f = facts(env)
         D = math.ceil((f.S * f.A) ** (-1 / 3) * (f.B_r + f.B_p) ** (2 / 3) * (f.K * f.H) ** (1 / 3))
         scaled = setting == "scaled"
-        self.epoch = min(max(1, int((factors.get("frame", 1.0) if scaled else 1) * math.ceil(f.K / D))), f.K)
-        self.iota = {"literal": math.log(2 / 0.05), "authors": 0.05**2}.get(setting, factors.get("bonus", 0.01) ** 2)
+        self.epoch = min(
+            max(1, int((factors.get("frame", 1.0) if scaled else 1) * math.ceil(f.K / D))), f.K
+        )
+        self.iota = {"literal": math.log(2 / 0.05), "authors": 0.05**2}.get(
+            setting, factors.get("bonus", 0.01) ** 2
+        )
         self.noise = self.iota if setting == "literal" else 0.0
-        self.N0 = factors.get("reference", 50.0) * f.H if scaled else f.S * f.A * f.H**6 * math.log(2 / 0.05)
+        self.N0 = (
+            factors.get("reference", 50.0) * f.H
+            if scaled
+            else f.S * f.A * f.H**6 * math.log(2 / 0.05)
+        )
         self.active = self.frozen = 0
 
     def start_epoch(self):
         super().start_epoch()
         H, S, A = self.env.H, self.env.S, self.env.A
         self.V_ref = self.V.copy()
-        self.references, self.advantages = ({place: [] for place in np.ndindex(H, S, A)} for _ in range(2))
+        self.references, self.advantages = (
+            {place: [] for place in np.ndindex(H, S, A)} for _ in range(2)
+        )
 
     def learn(self, h, x, a, r, g, y):
         self.rc[h, x, a] += r
@@ -209,9 +247,17 @@ class Freedman(Listing):
     def by_advantage(self, h, x, a):
         H, iota, N, n = self.env.H, self.iota, self.N[h, x, a], self.Nc[h, x, a]
         references, advantages = self.references[h, x, a], self.advantages[h, x, a]
-        b = 2 * math.sqrt(iota / N * np.var(references)) + 2 * math.sqrt(iota / n * np.var(advantages))
+        b = 2 * math.sqrt(iota / N * np.var(references)) + 2 * math.sqrt(
+            iota / n * np.var(advantages)
+        )
         b += 5 * (H * iota / N + H * iota / n + H * iota**0.75 / N**0.75 + H * iota**0.75 / n**0.75)
-        return self.rc[h, x, a] / n + np.mean(references) + np.mean(advantages) + b + math.sqrt(self.noise / n)
+        return (
+            self.rc[h, x, a] / n
+            + np.mean(references)
+            + np.mean(advantages)
+            + b
+            + math.sqrt(self.noise / n)
+        )
 
 
 @pytest.mark.parametrize("local_budgets", [False, True])
@@ -228,7 +274,9 @@ def test_the_freedman_bonus_does_what_its_listing_says(small, setting, factors, 
     plain = Freedman(small, setting, factors, local_budgets)
     slow = simulate.run(small, plain, seed=SEED, solve=False)
     variants = {"local_budgets": local_budgets, "bonus": "freedman"}
-    run = simulate.run(small, "restart_q_ucb", setting, SEED, factors=factors, variants=variants, solve=False)
+    run = simulate.run(
+        small, "restart_q_ucb", setting, SEED, factors=factors, variants=variants, solve=False
+    )
     assert run.learner.epoch == plain.epoch < small.episodes
     for part in ("value", "utility_value"):
         np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-9)
@@ -249,15 +297,30 @@ def test_a_fixed_multiplier_is_the_same_learner_paid_the_mixture(small, bonus):
     def mixed(anchor):
         paid = (anchor.reward_of + multiplier * anchor.utility_of) / (1 + multiplier)
         return CMDP.sparse(
-            anchor.successors, anchor.probability, paid, anchor.utility_of, anchor.H, anchor.rho, anchor.mu0
+            anchor.successors,
+            anchor.probability,
+            paid,
+            anchor.utility_of,
+            anchor.H,
+            anchor.rho,
+            anchor.mu0,
         )
 
-    other = environments.path([mixed(anchor) for anchor in small.anchors], list(small.knots), name="small")
+    other = environments.path(
+        [mixed(anchor) for anchor in small.anchors], list(small.knots), name="small"
+    )
     factors = {"frame": 1000.0}
     ours = simulate.run(
-        small, "restart_q_ucb", "scaled", SEED, factors=factors, variants={"multiplier": multiplier, "bonus": bonus}
+        small,
+        "restart_q_ucb",
+        "scaled",
+        SEED,
+        factors=factors,
+        variants={"multiplier": multiplier, "bonus": bonus},
     )
-    theirs = simulate.run(other, "restart_q_ucb", "scaled", SEED, factors=factors, variants={"bonus": bonus})
+    theirs = simulate.run(
+        other, "restart_q_ucb", "scaled", SEED, factors=factors, variants={"bonus": bonus}
+    )
     np.testing.assert_allclose(ours.learner.table, theirs.learner.table, rtol=1e-9)
     np.testing.assert_allclose(ours.utility_value, theirs.utility_value, rtol=1e-9)
 
@@ -268,8 +331,15 @@ def test_a_fixed_multiplier_counts_the_drift_of_what_it_is_paid(small):
     Delta = 0.25 * B_r + 0.75 * B_g + B_p
     D = math.ceil((f.S * f.A) ** (-1 / 3) * (Delta / f.H) ** (2 / 3) * (f.K * f.H) ** (1 / 3))
     run = simulate.run(
-        small, "restart_q_ucb", "literal", SEED, None, variants={"multiplier": 3.0, "local_budgets": True}
+        small,
+        "restart_q_ucb",
+        "literal",
+        SEED,
+        None,
+        variants={"multiplier": 3.0, "local_budgets": True},
     )
     assert run.learner.epoch == math.ceil(f.K / D)
     B_r, B_g, B_p = variation_by_definition(small, 1, run.learner.epoch)
-    assert run.learner.drift[0] == pytest.approx(2 * (0.25 * B_r + 0.75 * B_g + f.H * B_p), rel=1e-9)
+    assert run.learner.drift[0] == pytest.approx(
+        2 * (0.25 * B_r + 0.75 * B_g + f.H * B_p), rel=1e-9
+    )

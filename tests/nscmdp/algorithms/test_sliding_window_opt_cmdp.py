@@ -17,7 +17,9 @@ NAME, SEED = "sliding_window_opt_cmdp", 5
 
 @pytest.fixture(scope="module")
 def small():
-    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+    return random_path(
+        np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small"
+    )
 
 
 class Reading:
@@ -35,7 +37,12 @@ class Reading:
     def model(self):
         """n, and the optimistic empirical CMDP of the window."""
         H, S, A = self.env.H, self.env.S, self.env.A
-        counts, r, g, mu0 = np.zeros((H, S, A, S)), np.zeros((H, S, A)), np.zeros((H, S, A)), np.zeros(S)
+        counts, r, g, mu0 = (
+            np.zeros((H, S, A, S)),
+            np.zeros((H, S, A)),
+            np.zeros((H, S, A)),
+            np.zeros(S),
+        )
         for trajectory in self.window:
             mu0[trajectory[0][0]] += 1
             for h, (x, a, reward, utility, y) in enumerate(trajectory):
@@ -123,7 +130,9 @@ def test_the_learner_does_what_its_description_says(small, factors):
 @pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
 @pytest.mark.parametrize("limit", [0.5, 1.0, 2.0])
 def test_where_most_states_were_never_met_it_does_what_its_description_says(limit):
-    env = environments.make("grid_world", 60, map="6x6", horizon=8, limit=limit, success=0.6, cost_drift=0.0)
+    env = environments.make(
+        "grid_world", 60, map="6x6", horizon=8, limit=limit, success=0.6, cost_drift=0.0
+    )
     plain = beside_the_description(env, {"bonus": 0.0})
     assert env.episodes > 2 * plain.w
     assert (plain.n.sum(axis=2) == 0).mean() > 0.5
@@ -152,7 +161,11 @@ def impossible():
 @pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
 def test_where_no_policy_keeps_the_constraint_it_plays_the_most_useful_one():
     run = simulate.run(
-        DriftingCMDP([impossible()], [1], episodes=50), NAME, "scaled", factors={"bonus": 0.0}, solve=False
+        DriftingCMDP([impossible()], [1], episodes=50),
+        NAME,
+        "scaled",
+        factors={"bonus": 0.0},
+        solve=False,
     )
     np.testing.assert_array_equal(run.utility_value[2:], 0.2)
 
@@ -175,7 +188,10 @@ def test_it_reads_only_its_window():
 @pytest.mark.slow
 def test_it_learns_the_menu():
     env = environments.make("menu", episodes=4096, legs=4)
-    gap, chance = (simulate.run(env, *pair, 1, 8).gap[-1] for pair in ((NAME, "scaled"), ("uniform", "literal")))
+    gap, chance = (
+        simulate.run(env, *pair, 1, 8).gap[-1]
+        for pair in ((NAME, "scaled"), ("uniform", "literal"))
+    )
     assert gap < 0.25 * chance
 
 

@@ -17,7 +17,9 @@ FACTORS = {"bonus": 0.05, "btilde": 0.3, "epsilon": 6.0, "eta": 2.0, "frame": 1.
 
 @pytest.fixture(scope="module")
 def small():
-    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+    return random_path(
+        np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,14 @@ class Equations:
     def __init__(self, env, factors, variants, B=None):
         self.f, self.env = facts(env), env
         K, B, H = self.f.K, B or self.f.B, self.f.H
-        c = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 4.0}
+        c = {
+            "bonus": 0.0013,
+            "btilde": 0.0,
+            "epsilon": 4.0,
+            "eta": 0.5,
+            "frame": 4.0,
+            "initial": 4.0,
+        }
         c |= {"memory": 0.1, "bump": 0.01, **factors}
         self.v = {"reset": "none", "rate": "floored", "queue": "realised", **variants}
         self.L = min(max(1, int(c["frame"] * K**0.6 / B ** (2 / 3))), K)
@@ -48,7 +57,9 @@ class Equations:
 
     def forget(self):
         shape = self.env.H, self.env.S, self.env.A
-        self.Q, self.C = (np.broadcast_to(start[:, None, None], shape).copy() for start in self.initial)
+        self.Q, self.C = (
+            np.broadcast_to(start[:, None, None], shape).copy() for start in self.initial
+        )
         self.N = np.zeros(shape, int)
 
     def tied(self, h, x):
@@ -127,17 +138,27 @@ def test_the_learner_does_what_the_equations_say(request, world, factors, varian
     for part in ("dual", "reward", "utility", "value", "utility_value"):
         np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-9, atol=1e-12)
     if world == "small" and factors:
-        assert plain.N.max() > plain.longest or plain.v["rate"] == "printed", "the rate must reach its floor"
+        assert plain.N.max() > plain.longest or plain.v["rate"] == "printed", (
+            "the rate must reach its floor"
+        )
         assert env.episodes // plain.L >= 2, "frames must end"
         assert slow.dual.max() > 0
 
 
-@pytest.mark.parametrize("factors", [{}, {key: value for key, value in FACTORS.items() if key != "memory"}])
+@pytest.mark.parametrize(
+    "factors", [{}, {key: value for key, value in FACTORS.items() if key != "memory"}]
+)
 def test_without_its_edits_it_is_algorithm_1_to_the_last_bit(monkeypatch, small, factors):
-    theirs = simulate.run(small, "nonstationary_triple_q", "scaled", SEED, factors=factors, windows=50)
+    theirs = simulate.run(
+        small, "nonstationary_triple_q", "scaled", SEED, factors=factors, windows=50
+    )
     named = simulate.stream
     monkeypatch.setattr(
-        simulate, "stream", lambda what, *key: named(what, *("nonstationary_triple_q" if k == NAME else k for k in key))
+        simulate,
+        "stream",
+        lambda what, *key: named(
+            what, *("nonstationary_triple_q" if k == NAME else k for k in key)
+        ),
     )
     ours = simulate.run(small, NAME, "scaled", SEED, factors=factors, variants=PRINTED, windows=50)
     for part in ("reward", "utility", "dual", "value", "utility_value"):
@@ -156,7 +177,9 @@ def test_the_rate_and_the_bonus_stop_falling_after_the_memory():
         learner.rate[1:], np.maximum((chi + 1) / (chi + t), (chi + 1) / (chi + last)), rtol=1e-14
     )
     assert len(learner.rate) > last
-    np.testing.assert_allclose(learner.bonus, 0.0013 * problem.H * np.sqrt(learner.rate), rtol=1e-14)
+    np.testing.assert_allclose(
+        learner.bonus, 0.0013 * problem.H * np.sqrt(learner.rate), rtol=1e-14
+    )
 
 
 def test_the_queue_is_the_utility_owed(small):
@@ -170,9 +193,13 @@ def given_up(K):
     """Two arms, one of which is worse by 0.2 in the first half of a run and better by 0.2 in the second; B = 0.4."""
 
     def model(second):
-        return CMDP(P=np.ones((1, 1, 2, 1)), r=[[[0.5, second]]], g=np.ones((1, 1, 2)), rho=0.5, mu0=[1.0])
+        return CMDP(
+            P=np.ones((1, 1, 2, 1)), r=[[[0.5, second]]], g=np.ones((1, 1, 2)), rho=0.5, mu0=[1.0]
+        )
 
-    return environments.path([model(0.3), model(0.3), model(0.7), model(0.7)], [1, K // 2, K // 2 + 1, K])
+    return environments.path(
+        [model(0.3), model(0.3), model(0.7), model(0.7)], [1, K // 2, K // 2 + 1, K]
+    )
 
 
 @pytest.mark.parametrize("K", [1024, 8192])
@@ -180,7 +207,10 @@ def test_an_arm_that_was_given_up_is_not_tried_again_unless_it_is_bumped(K):
     """So the regret of the learner without any reset is linear, at a budget that does not grow."""
     env = given_up(K)
     regret = {
-        reset: simulate.run(env, NAME, "scaled", SEED, factors={"bump": 0.3}, variants={"reset": reset}).regret[-1] / K
+        reset: simulate.run(
+            env, NAME, "scaled", SEED, factors={"bump": 0.3}, variants={"reset": reset}
+        ).regret[-1]
+        / K
         for reset in ("none", "bump", "full")
     }
     assert regret["none"] == pytest.approx(0.1, abs=0.01)

@@ -54,13 +54,23 @@ def algorithm_1(f, setting, factors, start="optimistic"):
             chi=chi,
             eta=K**0.2 * B ** (1 / 3),
             eps=8 * math.sqrt(f.S * f.A * H**6 * iota_of(f) ** 3) * B ** (1 / 3) / K**0.2,
-            bonus=lambda t: 0.25 * math.sqrt(H**2 * iota_of(f) * (chi + 1) / (chi + t)) + 2 * H * btilde,
+            bonus=lambda t: (
+                0.25 * math.sqrt(H**2 * iota_of(f) * (chi + 1) / (chi + t)) + 2 * H * btilde
+            ),
             initial_q=[H] * H,
             initial_c=[H] * H,
         )
     if setting == "authors":
         return notebook(f, whole(K**0.6 / B ** (2 / 3), K), B ** (1 / 3))
-    c = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 4.0, **factors}
+    c = {
+        "bonus": 0.0013,
+        "btilde": 0.0,
+        "epsilon": 4.0,
+        "eta": 0.5,
+        "frame": 4.0,
+        "initial": 4.0,
+        **factors,
+    }
     btilde = c["btilde"] * B ** (1 / 3) * K**-0.4
     initial_q = optimistic_start(f.env, c["initial"], start)
     initial_c = [H - h + 1 for h in range(1, H + 1)]
@@ -98,7 +108,15 @@ def triple_q(f, setting, factors, start="optimistic"):
         constants.put_back = lambda q, c, h: q > 850 / 100 * H / 25 or c > H
         constants.backup = "taken"
         return constants
-    c = {"bonus": 0.0013, "epsilon": 4.0, "eta": 0.5, "frame": 4.0, "initial": 4.0, "bump": 0.01, **factors}
+    c = {
+        "bonus": 0.0013,
+        "epsilon": 4.0,
+        "eta": 0.5,
+        "frame": 4.0,
+        "initial": 4.0,
+        "bump": 0.01,
+        **factors,
+    }
     initial_q = optimistic_start(f.env, c["initial"], start)
     initial_c = [H - h + 1 for h in range(1, H + 1)]
     eta = c["eta"] * K**0.2
@@ -229,7 +247,12 @@ CASES = [
     ("nonstationary_triple_q", "literal", {}, {"values": "kept"}),
     ("nonstationary_triple_q", "scaled", {"frame": 1.5}, {"values": "kept"}),
     ("nonstationary_triple_q", "scaled", {}, {}),
-    ("nonstationary_triple_q", "scaled", {"bonus": 0.1, "btilde": 0.3, "epsilon": 1.0, "eta": 2.0, "frame": 2.5}, {}),
+    (
+        "nonstationary_triple_q",
+        "scaled",
+        {"bonus": 0.1, "btilde": 0.3, "epsilon": 1.0, "eta": 2.0, "frame": 2.5},
+        {},
+    ),
     ("nonstationary_triple_q", "scaled", {"initial": 1.2}, {"cbar": "before", "reset": "counts"}),
     ("nonstationary_triple_q", "scaled", {"initial": 0.7}, {"start": "below"}),
     ("triple_q", "literal", {}, {}),
@@ -237,13 +260,20 @@ CASES = [
     ("triple_q", "authors", {}, {}),
     ("triple_q", "authors", {}, {"backup": "greedy"}),
     ("triple_q", "scaled", {}, {"cbar": "before"}),
-    ("triple_q", "scaled", {"bonus": 0.05, "epsilon": 1.0, "eta": 0.2, "frame": 0.8, "initial": 1.3, "bump": 0.3}, {}),
+    (
+        "triple_q",
+        "scaled",
+        {"bonus": 0.05, "epsilon": 1.0, "eta": 0.2, "frame": 0.8, "initial": 1.3, "bump": 0.3},
+        {},
+    ),
 ]
 
 
 @pytest.fixture(scope="module")
 def small():
-    return random_path(np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small")
+    return random_path(
+        np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +282,9 @@ def grid():
 
 
 def reading(env, algorithm, setting, factors, variants):
-    constants = CONSTANTS[algorithm](facts(env), setting, factors, variants.get("start", "optimistic"))
+    constants = CONSTANTS[algorithm](
+        facts(env), setting, factors, variants.get("start", "optimistic")
+    )
     for key in {"cbar", "backup", "values"} & variants.keys():
         setattr(constants, key, variants[key])
     if "reset" in variants:
@@ -267,14 +299,20 @@ def close(found, expected):
 @pytest.mark.usefixtures("a_window_for_each_episode")
 @pytest.mark.parametrize("world", ["small", "grid"])
 @pytest.mark.parametrize(("algorithm", "setting", "factors", "variants"), CASES)
-def test_the_learner_does_what_the_listing_says(request, world, algorithm, setting, factors, variants):
+def test_the_learner_does_what_the_listing_says(
+    request, world, algorithm, setting, factors, variants
+):
     env = request.getfixturevalue(world)
     plain = reading(env, algorithm, setting, factors, variants)
     if world == "small":
         assert env.episodes // plain.c.L >= 2, "frames must end"
-        assert env.episodes % plain.c.L, "the last frame must be under way, or the tables are trivial"
+        assert env.episodes % plain.c.L, (
+            "the last frame must be under way, or the tables are trivial"
+        )
     slow = simulate.run(env, plain, seed=SEED, solve=False)
-    run = simulate.run(env, algorithm, setting, SEED, factors=factors, variants=variants, solve=False)
+    run = simulate.run(
+        env, algorithm, setting, SEED, factors=factors, variants=variants, solve=False
+    )
     table = resets_applied(run.learner)
     assert run.learner.now[0].frame == plain.c.L
     close(table[:, :, 0], plain.Q)
@@ -287,12 +325,19 @@ def test_the_learner_does_what_the_listing_says(request, world, algorithm, setti
 @pytest.mark.usefixtures("a_window_for_each_episode")
 @pytest.mark.parametrize(
     ("algorithm", "setting", "variants"),
-    [("nonstationary_triple_q", "literal", {}), ("triple_q", "authors", {}), ("triple_q", "scaled", {})],
+    [
+        ("nonstationary_triple_q", "literal", {}),
+        ("triple_q", "authors", {}),
+        ("triple_q", "scaled", {}),
+    ],
 )
 def test_an_independent_loop_plays_the_listing_alike(small, algorithm, setting, variants):
     """The loop in Python that all listings are run by, on estimates of V and W, of actions taken too."""
     ours, theirs = (reading(small, algorithm, setting, {}, variants) for _ in range(2))
-    run, judged = simulate.run(small, ours, seed=SEED, solve=False), play(small, theirs, algorithm, SEED)
+    run, judged = (
+        simulate.run(small, ours, seed=SEED, solve=False),
+        play(small, theirs, algorithm, SEED),
+    )
     for part in ("reward", "utility", "dual"):
         np.testing.assert_array_equal(getattr(run, part), getattr(judged, part))
     for part in ("value", "utility_value"):
@@ -309,7 +354,9 @@ def test_the_compared_runs_are_not_trivial(small, algorithm):
 
     def end_of_episode():
         Listing.end_of_episode(plain)
-        certain.append(np.mean([plain.policy(h, x).max() == 1 for h, x in np.ndindex(small.H, small.S)]))
+        certain.append(
+            np.mean([plain.policy(h, x).max() == 1 for h, x in np.ndindex(small.H, small.S)])
+        )
 
     plain.end_of_episode = end_of_episode
     queues = simulate.run(small, plain, seed=SEED, evaluate_every=None, windows=small.episodes).dual
@@ -404,7 +451,9 @@ def test_the_dual_is_noted_at_the_end_of_every_window(small, windows):
     run = simulate.run(small, "nonstationary_triple_q", "literal", SEED, None, windows=windows)
     duals = play(small, plain, plain.name, SEED).dual
     assert max(duals) > 0
-    np.testing.assert_allclose(run.dual, np.array(duals)[np.cumsum(run.window_episodes) - 1], rtol=1e-12)
+    np.testing.assert_allclose(
+        run.dual, np.array(duals)[np.cumsum(run.window_episodes) - 1], rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("algorithm", CONSTANTS)

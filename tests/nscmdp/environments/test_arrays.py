@@ -14,7 +14,8 @@ from nscmdp.environments import arrays
 
 RNG = np.random.default_rng(5)
 P, R, G = (
-    np.stack(tables) for tables in zip(*(random_arrays(RNG, 3, 4, 2, sparsity=0.4) for _ in range(3)), strict=True)
+    np.stack(tables)
+    for tables in zip(*(random_arrays(RNG, 3, 4, 2, sparsity=0.4) for _ in range(3)), strict=True)
 )
 GOOD = {
     "P": P,
@@ -89,10 +90,14 @@ def test_what_is_saved_is_read_as_the_same_path(tmp_path, name):
     for k in (1, 7, 20, 33):
         assert_same_model(again.at(k), env.at(k))
     np.testing.assert_allclose(budget.variation(again), budget.variation(env), atol=1e-11)
-    for anchor, saved in zip(env.anchors, again.anchors, strict=True):  # the moments of what is paid, too
+    for anchor, saved in zip(
+        env.anchors, again.anchors, strict=True
+    ):  # the moments of what is paid, too
         for one in ("reward_of", "utility_of"):
             expected = (anchor.probability * getattr(anchor, one) ** 2).sum(axis=3)
-            np.testing.assert_allclose((saved.probability * getattr(saved, one) ** 2).sum(axis=3), expected, atol=1e-14)
+            np.testing.assert_allclose(
+                (saved.probability * getattr(saved, one) ** 2).sum(axis=3), expected, atol=1e-14
+            )
 
 
 def test_nothing_is_saved_that_could_not_be_read(tmp_path):
@@ -114,7 +119,9 @@ def test_knots_fall_on_the_nearest_episodes_or_the_number_that_is_enough_is_name
         assert enough > episodes
         placed, episodes = arrays.place(knots, enough), enough
     assert all(a < b for a, b in pairwise(placed))
-    assert all(abs(k - 1 - share * (episodes - 1)) <= 0.5 for k, share in zip(placed, knots, strict=True))
+    assert all(
+        abs(k - 1 - share * (episodes - 1)) <= 0.5 for k, share in zip(placed, knots, strict=True)
+    )
 
 
 @given(st.just(0.0) | thousandths, st.integers(2, 5000))
@@ -224,9 +231,13 @@ def test_a_function_of_the_share_is_met_at_every_anchor_and_by_straight_lines_be
 def test_more_anchors_come_closer_to_the_function():
     def distance(anchors):
         env = environments.sampled(spinning, episodes=1001, anchors=anchors)
-        return max(np.abs(env.at(k).P - spinning((k - 1) / 1000).P).max() for k in range(1, 1002, 7))
+        return max(
+            np.abs(env.at(k).P - spinning((k - 1) / 1000).P).max() for k in range(1, 1002, 7)
+        )
 
-    assert distance(21) < distance(6) / 10  # of a smooth function: with the square of the number of lines, 16
+    assert (
+        distance(21) < distance(6) / 10
+    )  # of a smooth function: with the square of the number of lines, 16
 
 
 @pytest.mark.parametrize("episodes", [1, 2, 5, 10])

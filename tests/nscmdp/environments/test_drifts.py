@@ -17,7 +17,10 @@ CASES = {
     "grid_world": ("grid_world", SMALL),
     "falling": ("grid_world", {**SMALL, "success": 0.6, "success_drift": -0.9}),
     "switching": ("grid_world", {**SMALL, "switch": "both", "switch_at": (0.3, 0.75), "legs": 2}),
-    "switching at a turn": ("grid_world", {**SMALL, "switch": "goal", "switch_at": (0.5,), "legs": 2}),
+    "switching at a turn": (
+        "grid_world",
+        {**SMALL, "switch": "goal", "switch_at": (0.5,), "legs": 2},
+    ),
     "random map": ("grid_world", {"map": "random", "size": 5, "horizon": 3, "limit": 2.0}),
     "menu": ("menu", {"legs": 3}),
     "random_tabular": ("random_tabular", {"budget": 8.0}),
@@ -55,7 +58,9 @@ def test_the_budget_does_not_depend_on_the_number_of_episodes(case):
 def test_local_budgets_of_any_frames_are_the_global_one_less_the_steps_between_frames(case, starts):
     env = make(case, 40)
     firsts, lasts = [1, *starts], [*(k - 1 for k in starts), 40]
-    inside = sum(np.array(budget.local_variation(env, a, b)) for a, b in zip(firsts, lasts, strict=True))
+    inside = sum(
+        np.array(budget.local_variation(env, a, b)) for a, b in zip(firsts, lasts, strict=True)
+    )
     steps = [variation_by_definition(env, k - 1, k) for k in starts]
     np.testing.assert_allclose(inside + sum(steps), budget.variation(env), atol=1e-10)
 
@@ -69,13 +74,17 @@ def test_the_constraint_matters_somewhere_on_every_default_path(name):
 @pytest.mark.parametrize("what", ["goal", "obstacles", "both"])
 @pytest.mark.parametrize(("share", "before"), [(0.25, 26), (0.6, 61)])
 @pytest.mark.parametrize("location", ["reached", "current"])
-def test_an_abrupt_switch_adds_the_variation_between_its_two_models_and_nothing_else(what, share, before, location):
+def test_an_abrupt_switch_adds_the_variation_between_its_two_models_and_nothing_else(
+    what, share, before, location
+):
     options = {**SMALL, "episodes": 101, "location": location}
     env = environments.make("grid_world", switch=what, switch_at=(share,), **options)
     still = environments.make("grid_world", **options)
     size = variation_by_definition(env, before, before + 1)
     assert size[0] > 0 if what == "goal" else size[1] > 0
-    around = np.array(budget.local_variation(env, 1, before)) + budget.local_variation(env, before + 1, 101)
+    around = np.array(budget.local_variation(env, 1, before)) + budget.local_variation(
+        env, before + 1, 101
+    )
     np.testing.assert_allclose(budget.variation(env), around + size, atol=1e-12)
     # up to the switch the drift is as without one, and between its two episodes it rests
     np.testing.assert_allclose(env.at(before).r, still.at(before).r, atol=1e-12)
@@ -95,7 +104,13 @@ def test_a_switch_of_obstacles_adds_its_size_to_the_budget_without_it():
 
 def test_a_second_switch_moves_everything_back():
     env = environments.make(
-        "grid_world", episodes=101, switch="both", switch_at=(0.2, 0.7), reward_drift=0.0, cost_drift=0.0, **SMALL
+        "grid_world",
+        episodes=101,
+        switch="both",
+        switch_at=(0.2, 0.7),
+        reward_drift=0.0,
+        cost_drift=0.0,
+        **SMALL,
     )
     still = environments.make("grid_world", episodes=101, reward_drift=0.0, cost_drift=0.0, **SMALL)
     np.testing.assert_allclose(env.at(101).r, still.at(101).r, atol=1e-15)
@@ -106,8 +121,15 @@ def test_a_second_switch_moves_everything_back():
 
 def test_a_switch_mirrors_what_it_moves_and_leaves_walls_and_start():
     grid = np.array([list(row) for row in ("######", "#o..G#", "#.#oS#", "######")])
-    rows = {what: ["".join(row) for row in mirrored(grid, what)[1:3]] for what in ("goal", "obstacles", "both")}
-    assert rows == {"goal": ["#G...#", "#.#oS#"], "obstacles": ["#...G#", "#.#.S#"], "both": ["#G..o#", "#.#.S#"]}
+    rows = {
+        what: ["".join(row) for row in mirrored(grid, what)[1:3]]
+        for what in ("goal", "obstacles", "both")
+    }
+    assert rows == {
+        "goal": ["#G...#", "#.#oS#"],
+        "obstacles": ["#...G#", "#.#.S#"],
+        "both": ["#G..o#", "#.#.S#"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -132,7 +154,8 @@ def test_what_a_grid_world_cannot_do_is_refused_by_name(options, complaint):
 
 
 @pytest.mark.parametrize(
-    ("rows", "complaint"), [(("#S..G#",), "the mirror image of the goal"), (("##G##", "##S##"), "nothing would move")]
+    ("rows", "complaint"),
+    [(("#S..G#",), "the mirror image of the goal"), (("##G##", "##S##"), "nothing would move")],
 )
 def test_a_switch_that_cannot_be_made_is_refused(rows, complaint):
     width = len(rows[0])
@@ -143,10 +166,14 @@ def test_a_switch_that_cannot_be_made_is_refused(rows, complaint):
 
 def test_a_falling_success_probability_stops_at_zero():
     env = make("falling", 91)
-    away = np.flatnonzero(env.picture[env.picture != "#"] == "G")[0] + 6 - 1  # inside the map: four neighbours
+    away = (
+        np.flatnonzero(env.picture[env.picture != "#"] == "G")[0] + 6 - 1
+    )  # inside the map: four neighbours
     for k, success in ((1, 0.6), (31, 0.3), (61, 0.0), (91, 0.0)):
         row = env.at(k).P[0, away, 0]
-        np.testing.assert_allclose(sorted(row[row > 0]), [*[(1 - success) / 4] * 3, success + (1 - success) / 4])
+        np.testing.assert_allclose(
+            sorted(row[row > 0]), [*[(1 - success) / 4] * 3, success + (1 - success) / 4]
+        )
 
 
 def test_a_random_map_has_its_start_goal_and_share_of_obstacles_and_depends_on_the_seed():
@@ -159,7 +186,9 @@ def test_a_random_map_has_its_start_goal_and_share_of_obstacles_and_depends_on_t
     assert not (grid[[1, 100]] == "o").any()
     np.testing.assert_array_equal(grid, random_map(100, 0.2, 5))
     assert not np.array_equal(grid, random_map(100, 0.2, 6))
-    np.testing.assert_array_equal(np.argwhere(random_map(18, 0.0, 0) == "G"), np.argwhere(read_map("18x18") == "G"))
+    np.testing.assert_array_equal(
+        np.argwhere(random_map(18, 0.0, 0) == "G"), np.argwhere(read_map("18x18") == "G")
+    )
 
 
 def test_a_random_map_written_to_a_file_is_the_same_world(tmp_path):
@@ -173,7 +202,11 @@ def test_a_random_map_written_to_a_file_is_the_same_world(tmp_path):
 
 
 def model(rho=0.5, reward=0.0, **changes):
-    arrays = {"P": np.full((2, 2, 2, 2), 0.5), "r": np.full((2, 2, 2), reward), "g": np.full((2, 2, 2), 0.5)}
+    arrays = {
+        "P": np.full((2, 2, 2, 2), 0.5),
+        "r": np.full((2, 2, 2), reward),
+        "g": np.full((2, 2, 2), 0.5),
+    }
     return CMDP(**{**arrays, "mu0": [1.0, 0.0], "rho": rho, **changes})
 
 
@@ -194,10 +227,16 @@ def test_models_of_ones_own_make_a_path():
         ([model(), "M"], [1, 2], r"models\[1\] is a str, expected a CMDP"),
         ([model(), model(rho=0.6)], [1, 2], "anchor 1 has rho = 0.6, the first has 0.5"),
         ([model(), model(mu0=[0.0, 1.0])], [1, 2], "anchor 1 starts from another"),
-        ([model(rho=0.9), model(rho=0.9, g=np.full((2, 2, 2), 0.4))], [1, 2], r"models\[1\]: no policy .* 0.9"),
+        (
+            [model(rho=0.9), model(rho=0.9, g=np.full((2, 2, 2), 0.4))],
+            [1, 2],
+            r"models\[1\]: no policy .* 0.9",
+        ),
     ],
 )
-def test_a_path_of_ones_own_that_makes_no_sense_is_refused_with_the_reason(models, knots, complaint):
+def test_a_path_of_ones_own_that_makes_no_sense_is_refused_with_the_reason(
+    models, knots, complaint
+):
     with pytest.raises(ValueError, match=complaint):
         environments.path(models, knots)
 
@@ -205,8 +244,14 @@ def test_a_path_of_ones_own_that_makes_no_sense_is_refused_with_the_reason(model
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"P": np.full((2, 2, 2, 2), 0.4)}, r"P sums to 0.8 in row \(h, x, a\) = \(0, 0, 0\), expected 1"),
-        ({"P": np.full((2, 2, 2, 3), 1 / 3)}, r"P has shape \(2, 2, 2, 3\), expected \(H, S, A, S\)"),
+        (
+            {"P": np.full((2, 2, 2, 2), 0.4)},
+            r"P sums to 0.8 in row \(h, x, a\) = \(0, 0, 0\), expected 1",
+        ),
+        (
+            {"P": np.full((2, 2, 2, 3), 1 / 3)},
+            r"P has shape \(2, 2, 2, 3\), expected \(H, S, A, S\)",
+        ),
         ({"r": np.zeros((2, 2))}, r"r has shape \(2, 2\), expected \(H, S, A\)"),
         ({"g": np.zeros((2, 2, 3))}, r"g has shape \(2, 2, 3\)"),
         ({"mu0": [0.5, 0.4]}, "mu0 is not a distribution"),
@@ -223,7 +268,11 @@ def test_an_infeasible_anchor_is_infeasible_to_the_solver_too():
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 30), st.sampled_from(["goal", "obstacles", "both"]), st.floats(0.1, 0.45) | st.floats(0.55, 0.9))
+@given(
+    st.integers(0, 30),
+    st.sampled_from(["goal", "obstacles", "both"]),
+    st.floats(0.1, 0.45) | st.floats(0.55, 0.9),
+)
 def test_a_switch_on_any_random_map_is_one_step_of_the_size_between_two_models(seed, what, share):
     options = {"map": "random", "size": 6, "horizon": 2, "limit": 1.0, "seed": seed}
     env = environments.make("grid_world", episodes=60, switch=what, switch_at=(share,), **options)
@@ -231,7 +280,9 @@ def test_a_switch_on_any_random_map_is_one_step_of_the_size_between_two_models(s
     assert {before, before + 1} <= set(env.knots.tolist())
     np.testing.assert_allclose(budget.variation(env), variation_by_definition(env), atol=1e-11)
     alone = environments.path([env.at(before), env.at(before + 1)], knots=[1, 2])
-    np.testing.assert_allclose(budget.local_variation(env, before, before + 1), budget.variation(alone), atol=1e-12)
+    np.testing.assert_allclose(
+        budget.local_variation(env, before, before + 1), budget.variation(alone), atol=1e-12
+    )
 
 
 @pytest.mark.slow
@@ -242,7 +293,9 @@ def test_a_map_of_ten_thousand_cells_is_made_simulated_and_solved():
         return time.perf_counter() - since
 
     clock = time.perf_counter()
-    env = environments.make("grid_world", episodes=1000, map="random", size=100, horizon=250, limit=50.0)
+    env = environments.make(
+        "grid_world", episodes=1000, map="random", size=100, horizon=250, limit=50.0
+    )
     assert env.S == 10_000
     assert took("made", clock) < 2
     clock = time.perf_counter()

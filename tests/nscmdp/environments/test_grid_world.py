@@ -30,13 +30,17 @@ def test_the_authors_map_has_the_facts_read_off_it_by_hand(paper):
     r = paper.at(1).r[0, :, UP]
     assert r[state(paper, 18, 1)] == 0
     assert r[state(paper, 1, 16)] == pytest.approx(1, abs=1e-15)
-    assert r[state(paper, 18, 18)] == pytest.approx(0.1 * (d_max - np.hypot(17, 2)) / d_max, abs=1e-15)
+    assert r[state(paper, 18, 18)] == pytest.approx(
+        0.1 * (d_max - np.hypot(17, 2)) / d_max, abs=1e-15
+    )
     assert r[state(paper, 1, 15)] == pytest.approx(0.1 * (d_max - 1) / d_max, abs=1e-15)
 
 
 def test_costs_are_one_on_obstacles_and_nowhere_else(paper):
     free = paper.picture[paper.picture != "#"]
-    np.testing.assert_allclose(paper.at(1).g[0], np.repeat((free != "o")[:, None], 4, axis=1), atol=1e-15)
+    np.testing.assert_allclose(
+        paper.at(1).g[0], np.repeat((free != "o")[:, None], 4, axis=1), atol=1e-15
+    )
 
 
 def test_the_budgets_at_the_current_location_are_those_computed_by_hand(paper):
@@ -62,7 +66,9 @@ def test_the_intended_move_has_the_success_probability_and_its_share_of_the_slip
     assert row.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize(("action", "target"), [(UP, (1, 3)), (DOWN, (3, 3)), (LEFT, (2, 2)), (RIGHT, (2, 4))])
+@pytest.mark.parametrize(
+    ("action", "target"), [(UP, (1, 3)), (DOWN, (3, 3)), (LEFT, (2, 2)), (RIGHT, (2, 4))]
+)
 def test_each_action_moves_its_own_way(paper, action, target):
     row = paper.at(1).P[0, state(paper, 2, 3), action]
     assert row.argmax() == state(paper, *target)
@@ -79,7 +85,9 @@ def test_walls_block(paper):
 def test_the_success_probability_is_clipped_at_one(paper):
     x = state(paper, 2, 3)
     for k in (40_001, 60_000, 80_000):
-        assert paper.at(k).P[0, x, UP, state(paper, 1, 3)] == pytest.approx(1, abs=1e-4 if k == 40_001 else 1e-12)
+        assert paper.at(k).P[0, x, UP, state(paper, 1, 3)] == pytest.approx(
+            1, abs=1e-4 if k == 40_001 else 1e-12
+        )
     quarter = paper.at(20_001).P[0, x, UP, state(paper, 1, 3)]
     assert quarter == pytest.approx(0.975 + 0.025 / 4, abs=1e-6)
 
@@ -87,13 +95,16 @@ def test_the_success_probability_is_clipped_at_one(paper):
 def test_the_success_probability_is_clipped_at_zero():
     env = environments.make("grid_world", episodes=41, success=0.2, success_drift=-0.4, **SMALL)
     for k in (21, 30, 41):
-        assert env.at(k).P[0, state(env, 3, 3)].max(axis=1) == pytest.approx([0.25] * 4), f"episode {k}"
+        assert env.at(k).P[0, state(env, 3, 3)].max(axis=1) == pytest.approx([0.25] * 4), (
+            f"episode {k}"
+        )
     assert env.at(11).P[0, state(env, 3, 3), UP, state(env, 2, 3)] == pytest.approx(0.1 + 0.9 / 4)
 
 
 def test_paid_at_the_location_reached_reward_and_utility_are_means_over_where_the_move_leads():
     reached, current = (
-        environments.make("grid_world", episodes=10, location=location, **SMALL) for location in ("reached", "current")
+        environments.make("grid_world", episodes=10, location=location, **SMALL)
+        for location in ("reached", "current")
     )
     for k in (1, 10):  # at the anchors; between them the path mixes the anchors' own means
         P, at_location = reached.at(k).P[0], current.at(k)
@@ -103,7 +114,9 @@ def test_paid_at_the_location_reached_reward_and_utility_are_means_over_where_th
 
 
 def signs(**options):
-    env = environments.make("grid_world", **{"episodes": 20, "location": "current", **SMALL, **options})
+    env = environments.make(
+        "grid_world", **{"episodes": 20, "location": "current", **SMALL, **options}
+    )
     return np.sign(env.anchors[-1].r[0] - env.anchors[0].r[0])
 
 
@@ -150,8 +163,12 @@ def test_a_switch_happens_between_two_episodes_and_mirrors_what_it_names(switch)
     env = environments.make("grid_world", **options)
     for k in range(2, 42):
         now, before = env.at(k), env.at(k - 1)
-        assert np.allclose(now.r, before.r, atol=1e-12) == (k != 22 or switch == "obstacles"), f"episode {k}"
-        assert np.allclose(now.g, before.g, atol=1e-12) == (k != 22 or switch == "goal"), f"episode {k}"
+        assert np.allclose(now.r, before.r, atol=1e-12) == (k != 22 or switch == "obstacles"), (
+            f"episode {k}"
+        )
+        assert np.allclose(now.g, before.g, atol=1e-12) == (k != 22 or switch == "goal"), (
+            f"episode {k}"
+        )
     cells = env.picture[1:-1, 1:-1]
     goal = (cells if switch == "obstacles" else cells[:, ::-1]) == "G"
     assert env.at(41).r[0, goal.ravel(), 0] == pytest.approx(1)
@@ -173,11 +190,15 @@ def test_a_second_switch_restores_the_map_and_the_drift_goes_on():
 
 
 def random_picture(**options):
-    return environments.make("grid_world", **{"episodes": 5, "map": "random", "size": 7, **options}).picture
+    return environments.make(
+        "grid_world", **{"episodes": 5, "map": "random", "size": 7, **options}
+    ).picture
 
 
 def test_a_random_map_depends_on_the_environments_seed_alone():
-    np.testing.assert_array_equal(random_picture(episodes=50, horizon=9, limit=3.0), random_picture())
+    np.testing.assert_array_equal(
+        random_picture(episodes=50, horizon=9, limit=3.0), random_picture()
+    )
     assert not np.array_equal(random_picture(seed=1), random_picture())
     assert random_picture().shape == (9, 9)
     assert (random_picture(obstacles=0.0) != "o").all()

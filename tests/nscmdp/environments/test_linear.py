@@ -31,7 +31,9 @@ def parameters(cmdp, phi):
     """theta^r, theta^g (H,d) and mu (H,d,S) by least squares, and how far phi times them is from the model."""
     found, off = [], 0.0
     for table in (cmdp.r, cmdp.g, cmdp.P):
-        rows = np.moveaxis(table.reshape(cmdp.H, cmdp.S * cmdp.A, -1), 0, 1).reshape(cmdp.S * cmdp.A, -1)
+        rows = np.moveaxis(table.reshape(cmdp.H, cmdp.S * cmdp.A, -1), 0, 1).reshape(
+            cmdp.S * cmdp.A, -1
+        )
         solved = np.linalg.lstsq(phi, rows, rcond=None)[0]
         off = max(off, np.abs(phi @ solved - rows).max())
         found.append(np.moveaxis(solved.reshape(phi.shape[1], cmdp.H, -1), 1, 0))
@@ -61,8 +63,12 @@ def test_the_linear_budget_asked_for_is_the_linear_budget_measured(options, aske
 
 @pytest.mark.parametrize("asked", [7.0, 30.0])
 def test_the_measured_budget_is_that_of_the_definition(asked):
-    env = environments.make("linear", episodes=23, budget=asked, states=12, dimension=4, horizon=3, slater=0.4)
-    np.testing.assert_allclose(budget.linear_variation(env), linear_variation_by_definition(env), rtol=1e-9)
+    env = environments.make(
+        "linear", episodes=23, budget=asked, states=12, dimension=4, horizon=3, slater=0.4
+    )
+    np.testing.assert_allclose(
+        budget.linear_variation(env), linear_variation_by_definition(env), rtol=1e-9
+    )
 
 
 @settings(max_examples=15)
@@ -105,7 +111,10 @@ def test_the_slater_gap_is_at_least_the_one_asked_for_in_every_episode(options):
     env = environments.make("linear", episodes=100_000, budget=40.0, **options)
     gaps = [best(env.at(k), 0.0, 1.0)[1] - env.rho for k in np.linspace(1, 100_000, 40).astype(int)]
     assert min(gaps) >= options["slater"] - 1e-12
-    assert min(optimum.best_utility(anchor) for anchor in env.anchors) - env.rho == Problem.of(env).delta
+    assert (
+        min(optimum.best_utility(anchor) for anchor in env.anchors) - env.rho
+        == Problem.of(env).delta
+    )
     assert Problem.of(env).delta >= options["slater"]
 
 
@@ -129,7 +138,9 @@ def test_the_check_made_at_creation_agrees_with_the_solver():
         solved = optimum.constrained(cmdp)
         v, w = evaluate(cmdp, np.full((4, 12, 3), 1 / 3))
         share, multiplier = module.against_uniform(features, drawn, rho)
-        assert share == pytest.approx((solved.value - v + solved.multiplier * (rho - w)) / solved.value, abs=1e-9)
+        assert share == pytest.approx(
+            (solved.value - v + solved.multiplier * (rho - w)) / solved.value, abs=1e-9
+        )
         assert multiplier == pytest.approx(solved.multiplier, abs=1e-6)
 
 
@@ -144,7 +155,12 @@ def test_the_features_are_part_of_the_fingerprint():
     env = environments.make("linear", episodes=10)
     without = DriftingCMDP(env.anchors, env.knots, env.route, episodes=10, name="linear")
     other = DriftingCMDP(
-        env.anchors, env.knots, env.route, episodes=10, name="linear", features=env.features[..., ::-1]
+        env.anchors,
+        env.knots,
+        env.route,
+        episodes=10,
+        name="linear",
+        features=env.features[..., ::-1],
     )
     assert len({path.fingerprint() for path in (env, without, other)}) == 3
 
@@ -152,7 +168,8 @@ def test_the_features_are_part_of_the_fingerprint():
 def test_features_of_another_shape_are_refused():
     env = environments.make("linear", episodes=10)
     with pytest.raises(
-        ValueError, match=r"features have shape \(59, 4, 8\), expected finite \(S, A, d\) = \(60, 4, d\)"
+        ValueError,
+        match=r"features have shape \(59, 4, 8\), expected finite \(S, A, d\) = \(60, 4, d\)",
     ):
         DriftingCMDP(env.anchors, env.knots, env.route, features=env.features[1:])
 
@@ -166,7 +183,9 @@ def test_a_model_that_is_not_linear_in_its_features_is_refused():
         budget.linear_variation(environments.make("menu", episodes=10))
 
 
-@pytest.mark.parametrize("name", sorted({"nonstationary_triple_q", "restart_q_ucb", "oracle"} & set(algorithms.OWN)))
+@pytest.mark.parametrize(
+    "name", sorted({"nonstationary_triple_q", "restart_q_ucb", "oracle"} & set(algorithms.OWN))
+)
 def test_tabular_learners_run_on_it(name):
     env = environments.make("linear", episodes=50)
     run = simulate.run(env, name, seed=1, evaluate_every=5)

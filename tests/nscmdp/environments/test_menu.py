@@ -38,7 +38,9 @@ def test_every_step_and_state_offers_the_four_dishes_in_an_order_of_its_own():
         for h in range(4):
             offered = {
                 tuple(np.round(dish, 9))
-                for dish in np.stack([first.r[h, x] / m, last.r[h, x] / m, first.g[h, x], last.g[h, x]], axis=1)
+                for dish in np.stack(
+                    [first.r[h, x] / m, last.r[h, x] / m, first.g[h, x], last.g[h, x]], axis=1
+                )
             }
             assert offered == {
                 (0.9, 0.4, 0.2, 0.3),
@@ -47,7 +49,9 @@ def test_every_step_and_state_offers_the_four_dishes_in_an_order_of_its_own():
                 (0.1, 0.1, 0.2, 0.2),
             }
     assert len({tuple(order) for order in first.r.argsort(axis=2).reshape(-1, 4).tolist()}) > 4
-    np.testing.assert_allclose(np.sort(first.P, axis=3), np.broadcast_to([0.1, 0.1, 0.8], (4, 3, 4, 3)))
+    np.testing.assert_allclose(
+        np.sort(first.P, axis=3), np.broadcast_to([0.1, 0.1, 0.8], (4, 3, 4, 3))
+    )
     np.testing.assert_allclose(last.P.max(axis=3), 0.6 + 0.4 / 3)
     np.testing.assert_array_equal(last.P.argmax(axis=3), first.P.argmax(axis=3))
 

@@ -37,14 +37,18 @@ def test_the_budget_asked_for_is_the_budget_measured(options, asked):
 
 @pytest.mark.parametrize("asked", [3.0, 6.0, 7.5])
 def test_the_path_is_one_curve_whatever_the_episodes(asked):
-    short, long = (environments.make("random_tabular", episodes=K, budget=asked) for K in (21, 2001))
+    short, long = (
+        environments.make("random_tabular", episodes=K, budget=asked) for K in (21, 2001)
+    )
     for k in range(1, 22):
         np.testing.assert_allclose(short.at(k).P, long.at(100 * (k - 1) + 1).P, atol=1e-9)
         np.testing.assert_allclose(short.at(k).r, long.at(100 * (k - 1) + 1).r, atol=1e-9)
 
 
 def test_whole_legs_end_on_the_two_models_and_the_rest_is_part_of_one():
-    env = environments.make("random_tabular", episodes=101, budget=7.5)  # a leg of .75 H = 3: two and a half
+    env = environments.make(
+        "random_tabular", episodes=101, budget=7.5
+    )  # a leg of .75 H = 3: two and a half
     assert env.knots.tolist() == [1, 41, 81, 101]
     np.testing.assert_array_equal(env.at(81).r, env.at(1).r)
     np.testing.assert_allclose(env.at(101).r, (env.at(1).r + env.at(41).r) / 2, atol=1e-15)
@@ -61,7 +65,9 @@ def test_no_budget_is_no_drift():
 def test_the_slater_gap_is_the_one_asked_for_in_every_episode(options):
     env = environments.make("random_tabular", episodes=60, budget=10.0, **options)
     for k in range(1, 61, 7):
-        assert optimum.best_utility(env.at(k)) - env.rho == pytest.approx(options["slater"], abs=1e-12)
+        assert optimum.best_utility(env.at(k)) - env.rho == pytest.approx(
+            options["slater"], abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -74,7 +80,9 @@ def test_the_uniform_policy_is_far_from_the_best_and_the_constraint_binds(seed):
 @settings(max_examples=20)
 @given(SIZES, st.integers(1, 10))
 def test_the_check_made_at_creation_agrees_with_the_solver(options, k):
-    env = environments.make("random_tabular", episodes=10, budget=0.75 * options["horizon"], **options)
+    env = environments.make(
+        "random_tabular", episodes=10, budget=0.75 * options["horizon"], **options
+    )
     assert uniform_regret(env.at(k)) == pytest.approx(uniform_gap(env.at(k)), abs=1e-9)
     assert uniform_regret(env.at(1)) >= FAR
 
@@ -94,7 +102,9 @@ def test_another_pair_is_drawn_where_the_uniform_policy_is_too_good(monkeypatch)
 
 @given(SIZES)
 def test_no_probability_is_all_but_zero_and_rows_have_the_branching_asked_for(options):
-    env = environments.make("random_tabular", episodes=10, budget=0.75 * options["horizon"], **options)
+    env = environments.make(
+        "random_tabular", episodes=10, budget=0.75 * options["horizon"], **options
+    )
     for k in (1, 2, 6, 10):
         P = env.at(k).P
         assert ((P > 0).sum(axis=3) == options["branching"]).all()
@@ -103,7 +113,9 @@ def test_no_probability_is_all_but_zero_and_rows_have_the_branching_asked_for(op
 
 
 def test_the_successors_of_a_row_are_different_and_all_sets_are_equally_likely():
-    rows = np.sort(distinct_states(np.random.default_rng(0), (1, 5, 6000), 3), axis=-1).reshape(-1, 3)
+    rows = np.sort(distinct_states(np.random.default_rng(0), (1, 5, 6000), 3), axis=-1).reshape(
+        -1, 3
+    )
     sets, counts = np.unique(rows, axis=0, return_counts=True)
     assert len(sets) == 10
     assert (np.diff(sets.astype(int), axis=1) > 0).all()

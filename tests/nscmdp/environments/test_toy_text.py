@@ -47,16 +47,26 @@ def assert_agrees(env_id, cmdp, policy, kwargs, episodes=1500):
     played = np.array([play(game, policy, seed, tell) for seed in range(episodes)])
     value, utility = evaluate(cmdp, policy)
     exact = np.array([value * (high - low) + H * low, H - utility])  # back in Gymnasium's unit
-    most = np.sqrt(np.maximum(0.0, (H * np.array([high, 1.0]) - exact) * (exact - H * np.array([low, 0.0]))))
+    most = np.sqrt(
+        np.maximum(0.0, (H * np.array([high, 1.0]) - exact) * (exact - H * np.array([low, 0.0])))
+    )
     error = np.where(np.ptp(played, axis=0) > 0, played.std(axis=0), most) / np.sqrt(episodes)
-    assert (np.abs(played.mean(axis=0) - exact) <= 4.5 * error + 1e-9).all(), (played.mean(axis=0), exact, error)
+    assert (np.abs(played.mean(axis=0) - exact) <= 4.5 * error + 1e-9).all(), (
+        played.mean(axis=0),
+        exact,
+        error,
+    )
 
 
 @pytest.mark.parametrize("env_id", FALLS)
 @pytest.mark.parametrize("kind", ["uniform", "optimal"])
 def test_values_are_those_of_episodes_that_are_played_in_gymnasium(env_id, kind):
     cmdp = make(env_id).at(21)
-    policy = np.full((H, cmdp.S, cmdp.A), 1 / cmdp.A) if kind == "uniform" else optimum.constrained(cmdp).policy
+    policy = (
+        np.full((H, cmdp.S, cmdp.A), 1 / cmdp.A)
+        if kind == "uniform"
+        else optimum.constrained(cmdp).policy
+    )
     assert_agrees(env_id, cmdp, policy, {LAST[env_id]: True})
 
 
@@ -116,7 +126,9 @@ def test_illegal_actions_of_the_taxi_cost_1_and_no_others():
         here = game.locs.index((row, column)) if (row, column) in game.locs else None
         pick_up = here is not None and here == passenger
         drop_off = passenger == 4 and here is not None
-        np.testing.assert_array_equal(cost[x], [0, 0, 0, 0, not pick_up, not drop_off], err_msg=str((x, destination)))
+        np.testing.assert_array_equal(
+            cost[x], [0, 0, 0, 0, not pick_up, not drop_off], err_msg=str((x, destination))
+        )
 
 
 def test_every_limit_can_be_kept_and_the_default_binds_on_most_of_the_way():
@@ -134,7 +146,13 @@ def test_legs_walk_to_and_fro_and_have_the_budget_of_the_definition():
 
 def test_holes_that_move_keep_an_episode_ended():
     """Where the other table has no hole an episode that fell into one must not go on."""
-    env = make(first={"desc": ["SFH", "FFG"]}, last={"desc": ["SHF", "FFG"]}, horizon=4, limit=4.0, episodes=11)
+    env = make(
+        first={"desc": ["SFH", "FFG"]},
+        last={"desc": ["SHF", "FFG"]},
+        horizon=4,
+        limit=4.0,
+        episodes=11,
+    )
     lazy = np.zeros((4, env.S, 4))
     lazy[:, :, 2] = 1.0  # to the right: into the hole that is there, in one step or in two
     _, utility = evaluate(env.at(6), lazy)
@@ -146,13 +164,31 @@ def test_holes_that_move_keep_an_episode_ended():
     ("options", "complaint"),
     [
         ({"env_id": "FrozenLak-v1"}, "env_id = 'FrozenLak-v1': .*FrozenLake"),
-        ({"env_id": "CartPole-v1"}, "env_id = 'CartPole-v1': it has no transition table P .*Taxi-v4"),
+        (
+            {"env_id": "CartPole-v1"},
+            "env_id = 'CartPole-v1': it has no transition table P .*Taxi-v4",
+        ),
         ({"env_id": "os:FrozenLake-v1"}, "env_id = 'os:FrozenLake-v1': expected an id alone"),
-        ({"first": {"slippery": True}}, r"first = \{'slippery': True\}: .*unexpected keyword argument 'slippery'"),
-        ({"last": {"map_name": "9x9"}}, r"last = \{'map_name': '9x9'\}: FrozenLake-v1 cannot be made"),
-        ({"last": {"map_name": "8x8"}}, r"first has \(states, actions\) = \(16, 4\) and last \(64, 4\): expected the"),
-        ({"first": {"map_name": None}}, r"first = \{'map_name': None\}: .*another each time .*expected a fixed map"),
-        ({"env_id": "Taxi-v4", "last": {"fickle_passenger": True}}, "last = .*knows nothing of fickle passengers"),
+        (
+            {"first": {"slippery": True}},
+            r"first = \{'slippery': True\}: .*unexpected keyword argument 'slippery'",
+        ),
+        (
+            {"last": {"map_name": "9x9"}},
+            r"last = \{'map_name': '9x9'\}: FrozenLake-v1 cannot be made",
+        ),
+        (
+            {"last": {"map_name": "8x8"}},
+            r"first has \(states, actions\) = \(16, 4\) and last \(64, 4\): expected the",
+        ),
+        (
+            {"first": {"map_name": None}},
+            r"first = \{'map_name': None\}: .*another each time .*expected a fixed map",
+        ),
+        (
+            {"env_id": "Taxi-v4", "last": {"fickle_passenger": True}},
+            "last = .*knows nothing of fickle passengers",
+        ),
         ({"horizon": 0}, "horizon = 0: expected at least 1"),
     ],
 )

@@ -51,7 +51,9 @@ def step_by_step(cmdp, policy):
             value = utility = 0.0
             for a in np.flatnonzero(policy[h, x]).tolist():
                 v, w = cmdp.reward[layer, x, a], cmdp.utility[layer, x, a]
-                for y, p in zip(cmdp.successors[layer, x, a], cmdp.probability[layer, x, a], strict=True):
+                for y, p in zip(
+                    cmdp.successors[layer, x, a], cmdp.probability[layer, x, a], strict=True
+                ):
                     v, w = v + p * later[y][0], w + p * later[y][1]
                 value, utility = value + policy[h, x, a] * v, utility + policy[h, x, a] * w
             now.append((value, utility))
@@ -69,7 +71,9 @@ def columns_of(rng, actions, columns, *, shared, layers, states=7, horizon=5):
     successors = np.broadcast_to(successors, (layers, states, actions, columns)).astype(np.uint32)
     probability = rng.dirichlet(np.ones(columns), size=successors.shape[:3])
     reward, utility = rng.uniform(-1, 1, (2, *successors.shape))
-    return CMDP.sparse(successors, probability, reward, utility, horizon, -horizon, np.eye(states)[0])
+    return CMDP.sparse(
+        successors, probability, reward, utility, horizon, -horizon, np.eye(states)[0]
+    )
 
 
 @pytest.mark.parametrize("layers", [1, 5])
@@ -80,13 +84,17 @@ def test_no_bit_depends_on_how_many_actions_are_taken_at_once(actions, columns, 
     cmdp = columns_of(rng, actions, columns, shared=shared, layers=layers)
     model = induction.model_of(cmdp)
     assert model.reach.shared == shared
-    policy = rng.dirichlet(np.ones(actions), size=(cmdp.H, cmdp.S)) * rng.integers(2, size=(cmdp.H, cmdp.S, actions))
+    policy = rng.dirichlet(np.ones(actions), size=(cmdp.H, cmdp.S)) * rng.integers(
+        2, size=(cmdp.H, cmdp.S, actions)
+    )
     assert induction.evaluate(cmdp, policy) == step_by_step(cmdp, policy)
     assert induction.evaluate(cmdp, policy) == pytest.approx(evaluate(cmdp, policy), abs=1e-12)
     choice, values = room(cmdp)
     found = induction.greedy(model, 1.0, 0.7, choice, values)
     assert found == step_by_step(cmdp, np.eye(actions)[choice])
-    assert np.dot((1.0, 0.7), found) == pytest.approx(np.dot((1.0, 0.7), best(cmdp, 1.0, 0.7)), abs=1e-12)
+    assert np.dot((1.0, 0.7), found) == pytest.approx(
+        np.dot((1.0, 0.7), best(cmdp, 1.0, 0.7)), abs=1e-12
+    )
     other = rng.integers(actions, size=choice.shape, dtype=np.int32)
     both = induction.follow(model, choice, other, values, np.empty_like(values))
     assert both == found + step_by_step(cmdp, np.eye(actions)[other])
@@ -149,7 +157,11 @@ def test_among_equally_rewarding_policies_greedy_takes_the_one_of_highest_utilit
 @pytest.mark.parametrize("same_for_all_h", [False, True])
 def test_the_compiled_model_of_an_episode_is_that_of_the_path(same_for_all_h):
     env = random_path(
-        np.random.default_rng(2), [3, 9, 10, 14], episodes=17, sparsity=0.5, same_for_all_h=same_for_all_h
+        np.random.default_rng(2),
+        [3, 9, 10, 14],
+        episodes=17,
+        sparsity=0.5,
+        same_for_all_h=same_for_all_h,
     )
     drift, model = induction.drift_of(env), induction.empty_model(env)
     for k in range(1, 18):

@@ -46,7 +46,9 @@ def after_damage(folder, decorator):
     source.write_text(f"{decorator}\ndef scaled(x):\n    return {FACTOR!r} * x\n")
     variables = {"NUMBA_CACHE_DIR": str(cache), "NSCMDP_CACHE": str(cache)}
     command = [sys.executable, "-c", DAMAGED, str(source), str(cache)]
-    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, env=os.environ | variables, capture_output=True, text=True, check=True
+    )
     before, place, after = map(float, done.stdout.split())
     if place < 0:
         pytest.skip("on this processor the constant does not stand in the code as it is")
@@ -110,7 +112,9 @@ def test_kernels_lie_in_a_folder_that_the_sources_of_kernels_decide():
     folders = []
     for digest in ("one", "one", "another"):
         command = [sys.executable, "-c", script.format(digest=digest)]
-        done = subprocess.run(command, env=os.environ | {"NSCMDP_CACHE": "/kept"}, capture_output=True, text=True)
+        done = subprocess.run(
+            command, env=os.environ | {"NSCMDP_CACHE": "/kept"}, capture_output=True, text=True
+        )
         folders.append(Path(done.stdout.strip()))
     assert folders[0] == folders[1] != folders[2]
     assert {folder.parent for folder in folders} == {Path("/kept")}
@@ -151,7 +155,9 @@ def test_learners_may_be_imported_after_the_first_kernel_has_run():
         "from nscmdp import environments, simulate\n"
         "print(simulate.run(environments.make('menu', 3), 'uniform', solve=False).exact)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "True\n"
 
 
@@ -170,7 +176,9 @@ def test_copies_of_the_package_share_their_kernels(tmp_path):
     for folder in (jit.PACKAGE.parent, tmp_path / "copy"):
         variables = {"PYTHONPATH": str(folder), "NSCMDP_CACHE": str(tmp_path / "cache")}
         command = [sys.executable, "-c", FOLLOWED]
-        done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, env=os.environ | variables, capture_output=True, text=True, check=True
+        )
         said.append(done.stdout.split())
     assert [misses for misses, _ in said] == ["1", "0"]
     assert said[1][1].startswith(str(tmp_path))

@@ -39,18 +39,25 @@ def test_the_rows_of_a_table_do_not_mix():
 
 @pytest.mark.parametrize("same_for_all_h", [False, True])
 def test_every_record_of_a_path_pays_what_its_anchor_pays_with_that_successor(same_for_all_h):
-    env = random_path(np.random.default_rng(1), [1, 9], H=2, S=4, sparsity=0.6, same_for_all_h=same_for_all_h)
+    env = random_path(
+        np.random.default_rng(1), [1, 9], H=2, S=4, sparsity=0.6, same_for_all_h=same_for_all_h
+    )
     outcomes = sampler_of(env).outcomes
     for number, anchor in enumerate(env.anchors):
         for layer, x, a in np.ndindex(env.layers, env.S, env.A):
             drawn, reward, utility = np.zeros(env.S), 0.0, 0.0
             for column in outcomes[number, layer, x, a]:
-                for share, prefix in ((column["threshold"], ""), (1 - column["threshold"], "alias_")):
+                for share, prefix in (
+                    (column["threshold"], ""),
+                    (1 - column["threshold"], "alias_"),
+                ):
                     drawn[column[f"{prefix}state"]] += share / env.probability.shape[-1]
                     reward += share * column[f"{prefix}reward"] / env.probability.shape[-1]
                     utility += share * column[f"{prefix}utility"] / env.probability.shape[-1]
             np.testing.assert_allclose(drawn, anchor.P[layer, x, a], atol=1e-12)
-            assert (reward, utility) == pytest.approx((anchor.r[layer, x, a], anchor.g[layer, x, a]), abs=1e-12)
+            assert (reward, utility) == pytest.approx(
+                (anchor.r[layer, x, a], anchor.g[layer, x, a]), abs=1e-12
+            )
 
 
 def assert_steps_match_the_model(env, k, layer, x, a, number=20_000):
@@ -64,7 +71,9 @@ def assert_steps_match_the_model(env, k, layer, x, a, number=20_000):
     possible = model.P[layer, x, a] > 0
     assert counts[~possible].sum() == 0
     if possible.sum() > 1:
-        assert stats.chisquare(counts[possible], number * model.P[layer, x, a][possible]).pvalue > 1e-4
+        assert (
+            stats.chisquare(counts[possible], number * model.P[layer, x, a][possible]).pvalue > 1e-4
+        )
     for paid, mean in ((rewards, model.r[layer, x, a]), (utilities, model.g[layer, x, a])):
         assert abs(paid.mean() - mean) <= 4.5 * stats.sem(paid) + 1e-12
 
@@ -79,7 +88,9 @@ def test_steps_in_mid_leg_follow_the_model_of_the_episode(k):
 
 @pytest.mark.parametrize("location", ["reached", "current"])
 def test_steps_on_the_map_follow_the_model_of_the_episode(location):
-    env = environments.make("grid_world", episodes=100, map="6x6", horizon=15, limit=2, success=0.6, location=location)
+    env = environments.make(
+        "grid_world", episodes=100, map="6x6", horizon=15, limit=2, success=0.6, location=location
+    )
     for k, x, a in ((1, 4, 3), (60, 20, 0), (37, 35, 1)):
         assert_steps_match_the_model(env, k, 0, x, a)
 

@@ -53,7 +53,9 @@ def package(tmp_path, monkeypatch):
 
     def make(**changed):
         folder = tmp_path / str(next(versions)) / "fake"
-        for name, text in (PACKAGE | {key.replace("__", "/") + ".py": text for key, text in changed.items()}).items():
+        for name, text in (
+            PACKAGE | {key.replace("__", "/") + ".py": text for key, text in changed.items()}
+        ).items():
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(dedented(text), encoding="utf-8")
@@ -77,8 +79,19 @@ def files_of(module):
 
 def test_a_module_needs_what_it_imports_wherever_it_does_and_what_that_imports(package):
     package()
-    needed = {"main", "plainly", "further", "beside", "sub/__init__", "sub/inner", "sub/deep", "values"}
-    assert files_of("fake.main") == {f"{name}.py" for name in needed | {"typing_only", "in_a_function"}}
+    needed = {
+        "main",
+        "plainly",
+        "further",
+        "beside",
+        "sub/__init__",
+        "sub/inner",
+        "sub/deep",
+        "values",
+    }
+    assert files_of("fake.main") == {
+        f"{name}.py" for name in needed | {"typing_only", "in_a_function"}
+    }
     assert files_of("fake.further") == files_of("fake.main")  # in a circle
     assert files_of("fake.unused") == {"unused.py", "of_the_unused.py"}
     assert files_of("fake.sub") == {"sub/__init__.py"}
@@ -135,7 +148,10 @@ OTHER = {
     "a text that is no docstring": ('"area"', '"Area"'),
     "an import": ("import math", "import math, cmath"),
     "a decorator": ("    def area", "    @staticmethod\n    def area"),
-    "a text after the docstring": ('"""A class."""\n', '"""A class."""\n\n        "another text"\n'),
+    "a text after the docstring": (
+        '"""A class."""\n',
+        '"""A class."""\n\n        "another text"\n',
+    ),
     "a value of another type": ("size = 3", "size = 3.0"),
 }
 
@@ -175,7 +191,11 @@ def test_the_hash_changes_with_every_file_that_is_needed_and_with_no_other(packa
 
 def test_a_module_beside_counts_by_itself(package):
     digests = []
-    for changed in ({}, {"unused": "from fake import of_the_unused\nnew = 1"}, {"of_the_unused": "new = 1"}):
+    for changed in (
+        {},
+        {"unused": "from fake import of_the_unused\nnew = 1"},
+        {"of_the_unused": "new = 1"},
+    ):
         package(**changed)
         digests.append(sources.digest("fake.main", beside="fake.unused"))
     assert digests[0] == digests[2] != digests[1]
@@ -190,7 +210,9 @@ def test_code_that_moves_to_another_file_changes_the_hash(package):
     assert digests[0] != digests[1]
 
 
-@pytest.mark.parametrize("file", ["simulate", "optimum", "kernels__one", "algorithms__two", "main", "values"])
+@pytest.mark.parametrize(
+    "file", ["simulate", "optimum", "kernels__one", "algorithms__two", "main", "values"]
+)
 def test_compiled_kernels_count_by_every_byte(package, file):
     package()
     before = sources.kernel_digest()
@@ -202,14 +224,30 @@ def test_compiled_kernels_count_by_every_byte(package, file):
 def test_an_algorithm_needs_the_simulator_and_its_own_files_and_no_other_algorithm():
     simulator = files_of("nscmdp.simulate")
     shared = {"_triple_q.py", "_greedy.py", "_bandit_over_bandit.py", "_exp3.py"}
-    assert {"simulate.py", "optimum.py", "metrics.py", "cmdp.py", "drift.py", "randomness.py"} <= simulator
-    assert {"learner.py", "kernels/jit.py", "kernels/induction.py", "kernels/sampling.py"} <= simulator
+    assert {
+        "simulate.py",
+        "optimum.py",
+        "metrics.py",
+        "cmdp.py",
+        "drift.py",
+        "randomness.py",
+    } <= simulator
+    assert {
+        "learner.py",
+        "kernels/jit.py",
+        "kernels/induction.py",
+        "kernels/sampling.py",
+    } <= simulator
     mine = files_of("nscmdp.algorithms.double_restart_triple_q") - simulator
     names = {"double_restart_triple_q.py", "nonstationary_triple_q.py", *shared}
     assert mine == {f"algorithms/{name}" for name in names}
     for algorithm in algorithms.OWN:
         needed = simulator | files_of(f"nscmdp.algorithms.{algorithm}")
-        above = [name for name in needed if name.startswith(("study/", "runs/", "analysis/", "report/", "cli"))]
+        above = [
+            name
+            for name in needed
+            if name.startswith(("study/", "runs/", "analysis/", "report/", "cli"))
+        ]
         assert above == []
 
 
@@ -219,7 +257,10 @@ def test_every_algorithm_has_a_hash_of_its_own():
 
 
 def parsed():
-    return {file: ast.parse(file.read_text(encoding="utf-8")) for file in sorted(sources.PACKAGE.rglob("*.py"))}
+    return {
+        file: ast.parse(file.read_text(encoding="utf-8"))
+        for file in sorted(sources.PACKAGE.rglob("*.py"))
+    }
 
 
 def test_imports_are_written_in_full():
@@ -241,7 +282,12 @@ def decorated(tree):
     """The functions of a file that are compiled."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            names = {part.id for one in node.decorator_list for part in ast.walk(one) if isinstance(part, ast.Name)}
+            names = {
+                part.id
+                for one in node.decorator_list
+                for part in ast.walk(one)
+                if isinstance(part, ast.Name)
+            }
             if names & COMPILES:
                 yield node
 
@@ -272,13 +318,19 @@ def test_compiled_functions_use_nothing_of_the_package_from_elsewhere():
         origin = {
             alias.asname or alias.name: file_of(node.module, alias.name)
             for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "nscmdp"
+            if isinstance(node, ast.ImportFrom)
+            and (node.module or "").partition(".")[0] == "nscmdp"
             for alias in node.names
         }
         for function in decorated(tree):
-            used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} & origin.keys()
+            used = {
+                node.id for node in ast.walk(function) if isinstance(node, ast.Name)
+            } & origin.keys()
             looked_at += len(used)
             foreign = {name for name in used if origin[name] not in KERNEL_FILES}
-            elsewhere += [f"{file.name}: {function.name} uses {name} of {origin[name].name}" for name in foreign]
+            elsewhere += [
+                f"{file.name}: {function.name} uses {name} of {origin[name].name}"
+                for name in foreign
+            ]
     assert looked_at > 50
     assert elsewhere == []

@@ -32,12 +32,18 @@ def test_measures_are_means_of_the_declared_formulas():
     env = environments.make("menu", 50, legs=2)
     run = simulate.run(env, "nonstationary_triple_q", "scaled", 1, factors={"frame": 1.0})
     beside = optimum.references(env, run.episode)
-    best = pd.DataFrame(np.column_stack([run.optimum, beside]), columns=[*optima.BEST, *optima.REFERENCES])
+    best = pd.DataFrame(
+        np.column_stack([run.optimum, beside]), columns=[*optima.BEST, *optima.REFERENCES]
+    )
     found = scoring.scored(run, best, True)
     V, W, multiplier = run.optimum[:, 0], run.utility_value, run.optimum[:, 2]
-    assert found["loss"] == pytest.approx((V - run.value + multiplier * (env.rho - W)).mean(), rel=1e-12)
+    assert found["loss"] == pytest.approx(
+        (V - run.value + multiplier * (env.rho - W)).mean(), rel=1e-12
+    )
     assert found["violation"] == pytest.approx((env.rho - W).mean(), rel=1e-12)
-    assert found["lam"] == pytest.approx((run.value - beside[:, 2]).sum() / (V - beside[:, 2]).sum(), rel=1e-12)
+    assert found["lam"] == pytest.approx(
+        (run.value - beside[:, 2]).sum() / (V - beside[:, 2]).sum(), rel=1e-12
+    )
     ignoring = scoring.scored(run, best, False)
     assert ignoring["loss"] == pytest.approx((beside[:, 0] - run.value).mean(), rel=1e-12)
 
@@ -51,7 +57,10 @@ def test_the_bound_is_students():
 
 
 def test_a_mean_below_0_is_not_enough_where_seeds_differ():
-    sure, lucky = {"violation": -0.01, "loss": 2.0}, {"violation": [-1.0, 0.9, -0.9, 0.8], "loss": 1.0}
+    sure, lucky = (
+        {"violation": -0.01, "loss": 2.0},
+        {"violation": [-1.0, 0.9, -0.9, 0.8], "loss": 1.0},
+    )
     assert chosen(sure=sure, lucky=lucky) == ["sure", "lucky"]
 
 
@@ -75,7 +84,11 @@ def test_the_margin_is_the_smallest_of_the_parts_in_deviations_between_seeds():
     even = {"C20a": [0.1, 0.2, 0.1, 0.2], "C20c": 0.05, "violation": 1.0, "loss": 9.0}
     uneven = {"C20a": 0.5, "C20c": -0.01, "violation": -1.0, "loss": 0.0}
     assert chosen(parts=("C20a", "C20c"), even=even, uneven=uneven) == ["even", "uneven"]
-    table = Objective(True, ("C20a", "C20c")).summary(rows(even=even, uneven=uneven)).set_index("factors")
+    table = (
+        Objective(True, ("C20a", "C20c"))
+        .summary(rows(even=even, uneven=uneven))
+        .set_index("factors")
+    )
     assert table.loc["even", "loss"] == pytest.approx(-0.15 / np.std(even["C20a"], ddof=1))
     assert table.loc["uneven", "loss"] == pytest.approx(0.01 / LEAST)
     assert table["feasible"].all()

@@ -18,7 +18,14 @@ RANGES = {"bonus": (1e-4, 0.1), "eta": (0.01, 100.0), "frame": (0.1, 30.0)}
 PLANTED = {"bonus": 0.004, "eta": 3.0, "frame": 12.0}
 SEEDS = {"search_seeds": list(range(8)), "selection_seeds": [100, 101, 102], "seeds": 2}
 EFFORT = {"population": 12, "generations": 24, **SEEDS}
-SMALL = {"population": 4, "generations": 6, "searches": 2, "seeds": 2, "pool": 4, "selection_seeds": 2}
+SMALL = {
+    "population": 4,
+    "generations": 6,
+    "searches": 2,
+    "seeds": 2,
+    "pool": 4,
+    "selection_seeds": 2,
+}
 SPEC = {"search": 0, "effort": EFFORT}
 BY_GAP = scoring.Objective(constrained=True)
 
@@ -40,7 +47,10 @@ class Planted:
         loss = float(away @ away) + noise
         # Beyond the planted eta the loss would go on falling, but the constraint is broken.
         measured = dict.fromkeys(self.measures, 0.0)
-        return measured | {"loss": loss - max(away[1], 0.0), "violation": float(away[1]) - 0.01 + noise}
+        return measured | {
+            "loss": loss - max(away[1], 0.0),
+            "violation": float(away[1]) - 0.01 + noise,
+        }
 
     def ordered(self, rows):
         return BY_GAP.provisional(rows, 3)
@@ -49,7 +59,9 @@ class Planted:
 def searched(folder, name, objective=None, number=0):
     objective = objective or Planted()
     output = folder / f"{name}.parquet"
-    search.run({**SPEC, "search": number}, output, folder / f"{name}.progress", objective.space, objective)
+    search.run(
+        {**SPEC, "search": number}, output, folder / f"{name}.progress", objective.space, objective
+    )
     return files.read(output)[0].to_pandas()
 
 
@@ -83,7 +95,13 @@ def test_seeds_of_search_and_selection_are_apart_and_generations_change_theirs(t
     by_stage = rows.groupby("stage")["seed"].unique()
     assert set(by_stage["search"]) == set(SEEDS["search_seeds"])
     assert set(by_stage["selection"]) == set(SEEDS["selection_seeds"])
-    by_generation = rows[rows["stage"] == "search"].groupby("generation")["seed"].unique().map(sorted).map(tuple)
+    by_generation = (
+        rows[rows["stage"] == "search"]
+        .groupby("generation")["seed"]
+        .unique()
+        .map(sorted)
+        .map(tuple)
+    )
     assert by_generation.nunique() == 4
     assert (rows[rows["stage"] == "selection"].groupby("factors").size() == 3).all()
 
@@ -113,7 +131,9 @@ def test_a_search_from_two_starts_shares_its_generations_between_them(tmp_path):
     rows = files.read(output)[0].to_pandas()
     tried = rows[rows["stage"] == "search"]
     assert len(tried) == EFFORT["population"] * EFFORT["generations"] * EFFORT["seeds"]
-    drawn = tried[tried["generation"] == EFFORT["generations"] // 2]  # where the second one begins: with Sobol points
+    drawn = tried[
+        tried["generation"] == EFFORT["generations"] // 2
+    ]  # where the second one begins: with Sobol points
     assert drawn["candidate"].nunique() == search.SPREAD * EFFORT["population"]
     alone = searched(tmp_path, "alone")
     first = alone[(alone["stage"] == "search") & (alone["generation"] == 0)]
@@ -123,7 +143,12 @@ def test_a_search_from_two_starts_shares_its_generations_between_them(tmp_path):
 def test_the_strict_start_has_the_longest_frames_and_the_strictest_dual():
     space = search.Space(RANGES | {"epsilon": (0.1, 10.0), "btilde": (1e-4, 1.0)})
     begun = space.factors(space.strict())
-    assert (begun["frame"], begun["eta"], begun["epsilon"], begun["btilde"]) == (30.0, 0.01, 10.0, 1e-4)
+    assert (begun["frame"], begun["eta"], begun["epsilon"], begun["btilde"]) == (
+        30.0,
+        0.01,
+        10.0,
+        1e-4,
+    )
     assert begun["bonus"] == pytest.approx((1e-4 * 0.1) ** 0.5, rel=1e-3)
 
 
@@ -135,15 +160,27 @@ class Deceptive(Planted):
         learnt, strict = max(0.0, frame - 0.7) / 0.3, max(0.0, 0.2 - eta) / 0.2
         noise = np.random.default_rng([seed, 5]).normal() * 0.001
         measured = dict.fromkeys(self.measures, 0.0) | {"lam": learnt}
-        return measured | {"loss": 2 - learnt + 0.1 * frame, "violation": -0.05 + learnt * (1 - 2 * strict) + noise}
+        return measured | {
+            "loss": 2 - learnt + 0.1 * frame,
+            "violation": -0.05 + learnt * (1 - 2 * strict) + noise,
+        }
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_who_must_break_the_constraint_before_learning_to_keep_it_is_found_from_the_strict_start(tmp_path, number):
+def test_who_must_break_the_constraint_before_learning_to_keep_it_is_found_from_the_strict_start(
+    tmp_path, number
+):
     found = {}
     for name, more in {"drawn": [], "strict": [Deceptive().space.strict()]}.items():
         objective, output = Deceptive(), tmp_path / f"{name}.parquet"
-        search.run({**SPEC, "search": number}, output, tmp_path / "progress", objective.space, objective, [None, *more])
+        search.run(
+            {**SPEC, "search": number},
+            output,
+            tmp_path / "progress",
+            objective.space,
+            objective,
+            [None, *more],
+        )
         rows = files.read(output)[0].to_pandas()
         selected = rows[rows["stage"] == "selection"]
         found[name] = scoring.ranked(BY_GAP.summary(selected)).iloc[0]
@@ -152,10 +189,18 @@ def test_who_must_break_the_constraint_before_learning_to_keep_it_is_found_from_
 
 
 def configuration(names, environment=None, episodes=64, **changes):
-    choice = {"name": "choice", "environment": environment or {"name": "menu"}, "episodes": episodes}
+    choice = {
+        "name": "choice",
+        "environment": environment or {"name": "menu"},
+        "episodes": episodes,
+    }
     idle = {"name": "walk", "environment": {"name": "menu"}, "episodes": [64], "seeds": 1}
     idle["learners"] = [{"algorithm": "uniform", "setting": "literal"}]
-    return {"effort": SMALL, "tunings": [{**choice, "algorithms": list(names), **changes}], "experiments": [idle]}
+    return {
+        "effort": SMALL,
+        "tunings": [{**choice, "algorithms": list(names), **changes}],
+        "experiments": [idle],
+    }
 
 
 def run_search(arguments):
@@ -204,7 +249,11 @@ def test_ranges_are_equal_in_effect_and_leave_so_many_frames(frames):
             factors = {key: value[end] for key, value in ranges.items()}
             made = algorithms.make(name, problem, "scaled", factors)
             length = made.epoch if name == "restart_q_ucb" else made.now[0].frame
-            rest = () if name == "restart_q_ucb" else (made.now[0].eta, made.now[0].target - problem.rho)
+            rest = (
+                ()
+                if name == "restart_q_ucb"
+                else (made.now[0].eta, made.now[0].target - problem.rho)
+            )
             found[name, end] = (length, *rest)
             assert problem.K // length >= frames
     for end in (0, 1):
@@ -216,11 +265,18 @@ def test_ranges_are_equal_in_effect_and_leave_so_many_frames(frames):
 
 @pytest.mark.parametrize(
     ("environment", "episodes"),
-    [({"name": "menu"}, 2048), ({"name": "grid_world", "map": "6x6", "horizon": 15, "limit": 2.0}, 2000)],
+    [
+        ({"name": "menu"}, 2048),
+        ({"name": "grid_world", "map": "6x6", "horizon": 15, "limit": 2.0}, 2000),
+    ],
 )
-def test_a_learner_whose_queue_is_frozen_cannot_be_tuned_into_keeping_the_limit(tmp_path, environment, episodes):
+def test_a_learner_whose_queue_is_frozen_cannot_be_tuned_into_keeping_the_limit(
+    tmp_path, environment, episodes
+):
     """eta is so large that Z/eta stays 0; neither learning nor not learning keeps the limit then."""
-    raw = configuration(["nonstationary_triple_q"], environment, episodes, evaluate_every=episodes // 128)
+    raw = configuration(
+        ["nonstationary_triple_q"], environment, episodes, evaluate_every=episodes // 128
+    )
     raw["effort"] = {**SMALL, "population": 8, "generations": 8, "selection_seeds": 6}
     planned = plan.make(raw)
     solved, output = tmp_path / "optima.parquet", tmp_path / "search.parquet"

@@ -16,10 +16,21 @@ from wei2023.verdicts import suite as analysis
 from wei2023.verdicts import tables
 
 FILE = Path(__file__).parents[3] / definition.FILE
-GAPS = {"good": 0.2, "fair": 0.5, "uniform": 2.0}  # per episode, before what instances and seeds add
+GAPS = {
+    "good": 0.2,
+    "fair": 0.5,
+    "uniform": 2.0,
+}  # per episode, before what instances and seeds add
 
 
-def table(gaps=GAPS, places=("a", "b"), instances=(1, 2, 3, 4, 5, 6), seeds=(7, 8), choice="main", noise=0.01):
+def table(
+    gaps=GAPS,
+    places=("a", "b"),
+    instances=(1, 2, 3, 4, 5, 6),
+    seeds=(7, 8),
+    choice="main",
+    noise=0.01,
+):
     """Runs that differ by learner; instances and seeds add what is the same for all learners."""
     rows = []
     for environment in places:
@@ -28,13 +39,22 @@ def table(gaps=GAPS, places=("a", "b"), instances=(1, 2, 3, 4, 5, 6), seeds=(7, 
                 for learner, gap in gaps.items():
                     value = gap + noise * instance + noise * (seed - 7)
                     measured = dict.fromkeys(definition.MEASURES, value) | {"violation": value - 1}
-                    keys = dict(zip(runs.KEYS, (environment, instance, seed, learner, choice), strict=True))
+                    keys = dict(
+                        zip(runs.KEYS, (environment, instance, seed, learner, choice), strict=True)
+                    )
                     rows.append({**keys, **measured, "rho": 2.0, "state_bytes": 8})
     return pd.DataFrame(rows)
 
 
 def hypothesis(**changed):
-    given = {"id": "one", "says": "-", "learner": "good", "than": "fair", "measure": "gap", "environments": ["a"]}
+    given = {
+        "id": "one",
+        "says": "-",
+        "learner": "good",
+        "than": "fair",
+        "measure": "gap",
+        "environments": ["a"],
+    }
     return definition.Hypothesis(**given | changed)
 
 
@@ -77,7 +97,9 @@ def test_learners_are_compared_where_all_of_them_ran():
 
 def test_a_profile_counts_runs_up_to_tau():
     found = scores.normalised(table(noise=0.0))
-    profile = scores.profile(scores.Cube.of(found, ["good", "fair"])).set_index(["learner", "tau"])["share"]
+    profile = scores.profile(scores.Cube.of(found, ["good", "fair"])).set_index(["learner", "tau"])[
+        "share"
+    ]
     assert profile["good", 0.08] == 0.0
     assert profile["good", 0.12] == 1.0
     assert profile["fair", 0.24] == 0.0
@@ -86,7 +108,9 @@ def test_a_profile_counts_runs_up_to_tau():
 
 def test_probabilities_of_improvement_of_two_learners_add_up_to_one():
     found = table({"good": 0.2, "same": 0.2, "fair": 0.5, "uniform": 2.0})
-    pairs = scores.pairs(scores.Cube.of(found, ["good", "same", "fair"])).set_index(["learner", "than"])["probability"]
+    pairs = scores.pairs(scores.Cube.of(found, ["good", "same", "fair"])).set_index(
+        ["learner", "than"]
+    )["probability"]
     assert pairs["good", "fair"] == 1.0
     assert pairs["fair", "good"] == 0.0
     assert pairs["good", "same"] == pairs["same", "good"] == 0.5
@@ -104,9 +128,13 @@ def test_a_difference_of_one_sign_has_the_p_of_all_its_signs():
 
 def test_differences_to_a_learner_are_paired_by_environment_and_measure():
     runs_ = scores.normalised(table(noise=0.0))
-    found = scores.paired(runs_, ["good", "fair", "absent"], "good").set_index(["environment", "measure"])
+    found = scores.paired(runs_, ["good", "fair", "absent"], "good").set_index(
+        ["environment", "measure"]
+    )
     assert set(found["learner"]) == {"fair"}
-    assert found.loc[("a", "gap"), ["difference", "low", "high"]].tolist() == pytest.approx([0.15] * 3)
+    assert found.loc[("a", "gap"), ["difference", "low", "high"]].tolist() == pytest.approx(
+        [0.15] * 3
+    )
     assert found.loc[("b", "violation"), "difference"] == pytest.approx(0.15)
     assert found.loc[("b", "adaptation"), "difference"] == pytest.approx(0.3)
 
@@ -114,15 +142,21 @@ def test_differences_to_a_learner_are_paired_by_environment_and_measure():
 def test_a_rank_that_another_search_would_change_is_not_kept():
     other = table(GAPS | {"good": 0.8}, choice="search_1")
     runs_ = pd.concat([table(), table(choice="search_0"), other])
-    found = suite_tables(runs_, ["good", "fair"], [], FIRST)["suite_ranking.csv"].set_index("learner")
+    found = suite_tables(runs_, ["good", "fair"], [], FIRST)["suite_ranking.csv"].set_index(
+        "learner"
+    )
     assert found.loc["good", "same_rank"] == 1
-    assert 0.3 < found.loc["good", "same_rank_searches"] < 0.8  # worse where the second search is drawn for both places
+    assert (
+        0.3 < found.loc["good", "same_rank_searches"] < 0.8
+    )  # worse where the second search is drawn for both places
 
 
 def test_searches_that_come_to_another_verdict_are_counted():
     """The second search finds constants with which the better learner is the worse one."""
     other = table(GAPS | {"good": 0.8}, choice="search_1")
-    found = suite_tables(pd.concat([table(), table(choice="search_0"), other]), ["good"], [hypothesis()], FIRST)
+    found = suite_tables(
+        pd.concat([table(), table(choice="search_0"), other]), ["good"], [hypothesis()], FIRST
+    )
     (row,) = found["suite_hypotheses.csv"].to_dict("records")
     assert (row["verdict"], row["searches"], row["agree"]) == ("holds", 2, 1)
 
@@ -174,7 +208,9 @@ def test_a_ranking_that_hangs_on_one_search_is_told():
 def test_adaptation_is_the_time_until_three_evaluated_episodes_are_good():
     episode = pd.Series([10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
     gap = pd.Series([0.1, 0.1, 0.1, 0.1, 0.1, 2.0, 2.0, 0.1, 0.1, 0.1])
-    assert runs.adaptation(episode, gap, [50], 100) == 80 - 50  # 70 to 90 have a mean above a quarter
+    assert (
+        runs.adaptation(episode, gap, [50], 100) == 80 - 50
+    )  # 70 to 90 have a mean above a quarter
     assert runs.adaptation(episode, gap + 1, [50], 100) == 50
     assert runs.adaptation(episode, gap, [20, 50], 100) == (10 + 30) / 2
     assert np.isnan(runs.adaptation(episode, gap, [], 100))
@@ -183,7 +219,9 @@ def test_adaptation_is_the_time_until_three_evaluated_episodes_are_good():
 def test_switches_are_found_in_the_path():
     assert runs.switches(environments.make("menu", 101, switch_at=(0.3, 0.7))) == [31, 71]
     assert runs.switches(environments.make("menu", 101, legs=4)) == []
-    gradual = environments.make("grid_world", 101, map="6x6", horizon=15, limit=2.0, switch="goal", switch_at=(0.5,))
+    gradual = environments.make(
+        "grid_world", 101, map="6x6", horizon=15, limit=2.0, switch="goal", switch_at=(0.5,)
+    )
     assert runs.switches(gradual) == [51]
 
 
@@ -191,12 +229,22 @@ def test_switches_are_found_in_the_path():
 def made(tmp_path_factory):
     """A small part of the suite carried out as the pipeline does it."""
     folder = tmp_path_factory.mktemp("results")
-    choice = {"file": str(FILE), "environments": ["slow", "abrupt"], "instances": 2, "seeds": 2, "setting": "scaled"}
+    choice = {
+        "file": str(FILE),
+        "environments": ["slow", "abrupt"],
+        "instances": 2,
+        "seeds": 2,
+        "setting": "scaled",
+    }
     planned = plan.make({"suite": choice})
     for name in planned.experiments:
-        optima.solve(specifications.optimum(planned, name), folder / layout.optima(planned.optima_of(name)))
+        optima.solve(
+            specifications.optimum(planned, name), folder / layout.optima(planned.optima_of(name))
+        )
         for unit, seeds, file in planned.run_files(name):
-            simulations.simulate_batch(specifications.simulation(planned, name, unit), seeds, folder / file)
+            simulations.simulate_batch(
+                specifications.simulation(planned, name, unit), seeds, folder / file
+            )
         tables.write(planned, folder, name)
     analysis.write(planned, folder)
     return planned, folder
@@ -207,12 +255,18 @@ def test_every_run_of_the_suite_is_in_its_tables(made):
     found = tables.load(folder / layout.table("suite_runs.csv"))
     assert len(found) == planned.runs
     assert found["adaptation"].notna().equals(found["environment"] == "abrupt")
-    of = tables.load(folder / layout.table("suite_scores.csv")).set_index(["environment", "learner"])
+    of = tables.load(folder / layout.table("suite_scores.csv")).set_index(
+        ["environment", "learner"]
+    )
     assert of.loc[("slow", "uniform"), "gap"] == pytest.approx(1.0)
     assert of.loc[("slow", "exact_model_primal_dual"), "gap"] < of.loc[("slow", "uniform"), "gap"]
     exact = tables.load(folder / layout.table("exact.parquet", "suite_slow"))
-    mine = exact[(exact["learner"] == "triple_q") & (exact["reading"] == "seed=2") & (exact["seed"] == 1001)]
-    row = found.query("environment == 'slow' and learner == 'triple_q' and instance == 2 and seed == 1001")
+    mine = exact[
+        (exact["learner"] == "triple_q") & (exact["reading"] == "seed=2") & (exact["seed"] == 1001)
+    ]
+    row = found.query(
+        "environment == 'slow' and learner == 'triple_q' and instance == 2 and seed == 1001"
+    )
     assert row["gap"].item() == pytest.approx(metrics.mean(mine["gap"], mine["weight"]), rel=1e-5)
 
 
@@ -220,7 +274,9 @@ def test_a_learner_that_is_compared_has_the_runs_that_the_pipeline_makes(made):
     planned, folder = made
     beside = compare.reference(folder / layout.table("suite_runs.csv"), ["abrupt"], None, 1)
     told = []
-    mine = compare.simulated(planned.suite, "triple_q", "scaled", beside, lambda done, of: told.append((done, of)))
+    mine = compare.simulated(
+        planned.suite, "triple_q", "scaled", beside, lambda done, of: told.append((done, of))
+    )
     assert told == [(0, 2), (1, 2)]
     theirs = beside[beside["learner"] == "triple_q"].reset_index(drop=True)
     pd.testing.assert_frame_equal(mine[theirs.columns], theirs, rtol=1e-5, check_dtype=False)
@@ -241,14 +297,24 @@ def test_a_plug_in_enters_the_table_by_one_command(made, tmp_path, capsys):
     _, folder = made
     cli.main(["new", "algorithm", "newcomer", "--folder", str(tmp_path)])
     capsys.readouterr()
-    given = [str(tmp_path / "newcomer.py"), "--suite", str(FILE), "--beside", str(folder / "tables/suite_runs.csv")]
+    given = [
+        str(tmp_path / "newcomer.py"),
+        "--suite",
+        str(FILE),
+        "--beside",
+        str(folder / "tables/suite_runs.csv"),
+    ]
     cli.main(["compare", *given, "--environments", "slow", "--output", str(tmp_path / "mine.csv")])
     said = capsys.readouterr().out
     assert "4 runs of newcomer, setting scaled" in said
     (row,) = [line.split() for line in said.splitlines() if "newcomer *" in line]
-    mine, runs_there = (tables.load(file) for file in (tmp_path / "mine.csv", folder / "tables/suite_runs.csv"))
+    mine, runs_there = (
+        tables.load(file) for file in (tmp_path / "mine.csv", folder / "tables/suite_runs.csv")
+    )
     slow = scores.normalised(pd.concat([runs_there[runs_there["environment"] == "slow"], mine]))
-    assert float(row[3]) == pytest.approx(slow.loc[slow["learner"] == "newcomer", "gap"].mean(), abs=5e-4)
+    assert float(row[3]) == pytest.approx(
+        slow.loc[slow["learner"] == "newcomer", "gap"].mean(), abs=5e-4
+    )
 
 
 def test_a_part_of_the_suite_says_what_it_could_not_test(made):
@@ -256,4 +322,13 @@ def test_a_part_of_the_suite_says_what_it_could_not_test(made):
     verdicts = tables.load(folder / layout.table("suite_hypotheses.csv")).set_index("id")["verdict"]
     assert verdicts["luck"] == "not tested: nonstationary_triple_q did not run in aligned"
     assert verdicts["tracking-beats-algorithm-1"].startswith("not tested")
-    assert list(tables.load(folder / layout.table("suite_ranking.csv"))["rank"]) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert list(tables.load(folder / layout.table("suite_ranking.csv"))["rank"]) == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+    ]

@@ -12,7 +12,16 @@ from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
-from wei2023.proofs.instrumented import Constants, Path, Sizes, bonus, draw, episodes, evaluate, literal
+from wei2023.proofs.instrumented import (
+    Constants,
+    Path,
+    Sizes,
+    bonus,
+    draw,
+    episodes,
+    evaluate,
+    literal,
+)
 
 SMALL = Constants(chi=1.7, eta=2.0, eps=4.0, btilde=0.05, frame=7, iota=0.3)
 
@@ -62,7 +71,13 @@ def slow_run(env, c, draws):
             x = y
         if k % c.frame == 0:
             Z, cbar = max(0.0, Z + env.rho + c.eps - cbar / c.frame), 0.0
-            Q, C, V, W, N = dict(fresh), dict(fresh), dict(start), dict(start), dict.fromkeys(fresh, 0)
+            Q, C, V, W, N = (
+                dict(fresh),
+                dict(fresh),
+                dict(start),
+                dict(start),
+                dict.fromkeys(fresh, 0),
+            )
     return [*seen, (Q, C, V, W, N, Z, cbar)]
 
 
@@ -93,7 +108,9 @@ def test_the_literal_constants_by_hand_and_in_the_compiled_learner():
     ours, theirs = literal(problem), algorithms.make("nonstationary_triple_q", problem, "literal")
     now, t = theirs.now[0], np.arange(1.0, ours.frame + 1)
     assert ours.frame == now.frame
-    assert (ours.eta, ours.eps + env.rho, 6 * ours.btilde) == pytest.approx((now.eta, now.target, now.offset))
+    assert (ours.eta, ours.eps + env.rho, 6 * ours.btilde) == pytest.approx(
+        (now.eta, now.target, now.offset)
+    )
     np.testing.assert_allclose(bonus(t, 3, ours), theirs.bonus_q[1 : ours.frame + 1])
 
 
@@ -115,7 +132,9 @@ def test_without_choices_it_is_the_compiled_learner():
 def test_a_path_holds_the_models_of_its_environment():
     env = a_path(sparsity=0.4)
     for k in (1, 2, 9, 17, 30):
-        for ours, theirs in zip(Path(env).at(k)[:3], (env.at(k).P, env.at(k).r, env.at(k).g), strict=True):
+        for ours, theirs in zip(
+            Path(env).at(k)[:3], (env.at(k).P, env.at(k).r, env.at(k).g), strict=True
+        ):
             np.testing.assert_allclose(ours, theirs, atol=1e-14)
 
 

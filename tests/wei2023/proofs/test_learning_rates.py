@@ -31,7 +31,9 @@ def test_learning_rates_hold_and_the_constant_two_is_loose():
 def test_sums_are_those_of_the_definition(chi, t):
     alpha = [(chi + 1) / (chi + Fraction(j)) for j in range(1, t + 1)]
     defined = [alpha[i] * prod([1 - a for a in alpha[i + 1 :]]) for i in range(t)]
-    assert concentration.weights(float(chi), t) == pytest.approx([float(weight) for weight in defined])
+    assert concentration.weights(float(chi), t) == pytest.approx(
+        [float(weight) for weight in defined]
+    )
     root = sum(float(weight) / np.sqrt(float(chi) + i) for i, weight in enumerate(defined, 1))
     last = lr.root_sums(float(chi), t)[-1]
     assert last == pytest.approx(root * np.sqrt(float(chi) + t))
@@ -39,7 +41,9 @@ def test_sums_are_those_of_the_definition(chi, t):
     assert all(lr.exact_parts(chi, t).values())
     if chi.denominator == 1:  # the closed form C(chi+i-1, chi) / C(chi+t, chi+1)
         n = int(chi)
-        assert defined == [Fraction(comb(n + i - 1, n), comb(n + t, n + 1)) for i in range(1, t + 1)]
+        assert defined == [
+            Fraction(comb(n + i - 1, n), comb(n + t, n + 1)) for i in range(1, t + 1)
+        ]
 
 
 def test_the_infinite_sum_is_reached_by_adding_up():
@@ -167,16 +171,23 @@ def test_price_of_tightening_by_the_envelope_of_all_policies(seed, tightness, sh
     def value(rho):
         mixed = [V for W, V in points if rho <= W]
         for w0, v0 in points:
-            mixed += [v0 + (v1 - v0) * (rho - w0) / (w1 - w0) for w1, v1 in points if w0 < rho <= w1]
+            mixed += [
+                v0 + (v1 - v0) * (rho - w0) / (w1 - w0) for w1, v1 in points if w0 < rho <= w1
+            ]
         return max(mixed)
 
     loss = value(cmdp.rho) - value(cmdp.rho + share * delta)
-    solved = optimum.constrained(cmdp).value - optimum.constrained(lr.tightened(cmdp, share * delta)).value
+    solved = (
+        optimum.constrained(cmdp).value
+        - optimum.constrained(lr.tightened(cmdp, share * delta)).value
+    )
     assert solved == pytest.approx(loss, abs=1e-9)
     assert loss <= cmdp.H * share + 1e-9
 
 
-@pytest.mark.parametrize(("field", "factor", "verdict"), [("multiplier", 1.05, OPEN), ("value", 1.01, FALSE)])
+@pytest.mark.parametrize(
+    ("field", "factor", "verdict"), [("multiplier", 1.05, OPEN), ("value", 1.01, FALSE)]
+)
 def test_a_wrong_solver_is_found_out(field, factor, verdict, monkeypatch):
     right = optimum.constrained
 

@@ -38,7 +38,10 @@ def test_all_claims_are_there(known):
     """Every id that the ledger ever had is a row or covered by one."""
     names = {name for entry in known.claims for name in (entry.id, *entry.covers)}
     lettered = [f"C15{letter}" for letter in "abcdef"] + ["C25a"]
-    primed = [f"C{number}'" for number in (3, 12, 13, 14, 15, 16, 17, 18, 23, 24)] + ["C15e'", "C15f'"]
+    primed = [f"C{number}'" for number in (3, 12, 13, 14, 15, 16, 17, 18, 23, 24)] + [
+        "C15e'",
+        "C15f'",
+    ]
     assert {*(f"C{number}" for number in range(1, 26)), *lettered, *primed} <= names
 
 
@@ -69,7 +72,10 @@ def test_a_statement_that_does_not_hold_to_the_letter_says_how_it_does(known):
         ({}, "holds"),
         ({"asymptotic": True}, "asymptotic"),
         ({"refuted": True}, "false"),
-        ({"refuted": True, "asymptotic": True, "repair": "needs an assumption"}, "needs an assumption"),
+        (
+            {"refuted": True, "asymptotic": True, "repair": "needs an assumption"},
+            "needs an assumption",
+        ),
         ({"refuted": True, "repair": "holds after a misprint"}, "holds after a misprint"),
         ({"refuted": True, "repair": "needs an assumption", "proved": False}, "open"),
         ({"refuted": True, "proved": False}, "false"),
@@ -102,7 +108,10 @@ def broken(change):
 
 WRONG = {
     "a claim twice": (lambda raw: raw["claims"].append(raw["claims"][0]), "the id of two rows"),
-    "a claim that is covered, too": (lambda raw: raw["claims"][0].update(covers=["C2"]), "or covered twice"),
+    "a claim that is covered, too": (
+        lambda raw: raw["claims"][0].update(covers=["C2"]),
+        "or covered twice",
+    ),
     "an unknown group": (lambda raw: raw["claims"][0].update(group="luck"), "group"),
     "a verdict by hand": (lambda raw: raw["claims"][0].update(verdict="holds"), "verdict"),
 }
@@ -130,7 +139,9 @@ def test_looseness_is_in_orders_of_magnitude():
 
 def test_what_is_written_is_json_to_six_digits():
     steps, notices = [Inequality("a", "b", 2.0, 0.0)], Notice("divided by", 2.0)
-    found = claims.plain(Finding("holds", "so", notices=notices, value=1 / 3, low=float("inf"), inequalities=steps))
+    found = claims.plain(
+        Finding("holds", "so", notices=notices, value=1 / 3, low=float("inf"), inequalities=steps)
+    )
     assert found["notices"] == {"error": "divided by", "factor": 2.0}
     assert found["value"] == 0.333333
     assert found["low"] is None
@@ -166,8 +177,22 @@ def judged(tmp_path, monkeypatch, known):
 
 def test_the_list_of_claims_says_where_what_and_by_what(judged, known):
     listed = json.loads((judged / layout.CLAIMS).read_text())
-    assert [claim["id"] for claim in listed] == [entry.id for entry in known.claims if entry.id != "C20"]
-    needed = {"id", "where", "statement", "verdict", "value", "low", "high", "slack", "evidence", "corrected", "covers"}
+    assert [claim["id"] for claim in listed] == [
+        entry.id for entry in known.claims if entry.id != "C20"
+    ]
+    needed = {
+        "id",
+        "where",
+        "statement",
+        "verdict",
+        "value",
+        "low",
+        "high",
+        "slack",
+        "evidence",
+        "corrected",
+        "covers",
+    }
     for claim in listed:
         assert needed <= claim.keys()
         assert claim["evidence"]["samples"] == 5
@@ -183,7 +208,9 @@ def test_the_letter_has_numbers_in_its_places(judged):
 def test_a_letter_that_asks_for_what_no_claim_has_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(erratum, "ERRATUM", tmp_path / "letter.md")
     (tmp_path / "letter.md").write_text("[[C1|no such number]]")
-    with pytest.raises(ValueError, match=r"\[\[C1.no such number\]\] asks for what claim C1 does not have"):
+    with pytest.raises(
+        ValueError, match=r"\[\[C1.no such number\]\] asks for what claim C1 does not have"
+    ):
         erratum.letter([{"id": "C1", "evidence": {"numbers": [["another", 1.0]]}}])
 
 
@@ -208,7 +235,9 @@ def test_the_text_has_the_equation_of_every_claim_and_what_decides_it(judged, kn
 def test_a_group_is_checked_with_the_effort_that_is_asked_for(tmp_path, monkeypatch, known):
     monkeypatch.chdir(ROOT)
     asked = []
-    monkeypatch.setitem(CHECKS, "C13", lambda given: (asked.append(given), Finding("holds", "so"))[1])
+    monkeypatch.setitem(
+        CHECKS, "C13", lambda given: (asked.append(given), Finding("holds", "so"))[1]
+    )
     planned = plan.make({"experiments": [RUN], "claims": {"problems": 2, "samples": 4}})
     claims.judge(planned, tmp_path, "bandit")
     assert asked[0][:3] == (2, 4, tmp_path)
@@ -218,10 +247,15 @@ def test_a_group_is_checked_with_the_effort_that_is_asked_for(tmp_path, monkeypa
         claims.judge(plan.make({"experiments": [RUN]}), tmp_path, "bandit")
 
 
-@pytest.mark.parametrize(("agree", "said"), [([20, 20], "holds"), ([3, 0], "false"), ([20, 3], "depends")])
+@pytest.mark.parametrize(
+    ("agree", "said"), [([20, 20], "holds"), ([3, 0], "false"), ([20, 3], "depends")]
+)
 def test_the_simulation_is_one_of_the_claims(tmp_path, monkeypatch, agree, said):
     monkeypatch.chdir(ROOT)
-    rows = [{"name": str(i), "all forgiving agree": number, "all forgiving of": 20} for i, number in enumerate(agree)]
+    rows = [
+        {"name": str(i), "all forgiving agree": number, "all forgiving of": 20}
+        for i, number in enumerate(agree)
+    ]
     tables.write_csv(tmp_path / layout.table("protocols.csv"), pd.DataFrame(rows))
     found = simulation.finding(tmp_path)
     assert found.verdict.startswith(said)

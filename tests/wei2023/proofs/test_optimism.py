@@ -30,7 +30,9 @@ def test_a_verdict_with_room_and_what_its_check_notices(claim):
     assert 1 < finding.notices.factor < 10
     assert finding == CHECKS[claim](FEW)
     if claim == "C2":
-        assert dict(finding.numbers)["of (H-h+1) (1 + b_1 + 2 H b~)"] == pytest.approx(1)  # the ladders
+        assert dict(finding.numbers)["of (H-h+1) (1 + b_1 + 2 H b~)"] == pytest.approx(
+            1
+        )  # the ladders
 
 
 def times(factor):
@@ -96,13 +98,18 @@ def test_the_union_over_counts_is_allowed_at_every_size(S, A, H, K):
 
 @pytest.mark.parametrize(("K", "trivial"), [(147_000, True), (149_000, False)])
 def test_up_to_where_the_bonus_exceeds_every_value(K, trivial):
-    assert (instrumented.bonus(np.array(K**0.6), 3, literal(Sizes(2, 2, 3, K, 1.0))) >= 3) == trivial
+    assert (
+        instrumented.bonus(np.array(K**0.6), 3, literal(Sizes(2, 2, 3, K, 1.0))) >= 3
+    ) == trivial
 
 
 def test_random_rewards_have_the_means_of_the_model():
     model, x, a = Path(a_case().env).at(7), *np.ones((2, 40_000), dtype=int)
     drawn = RandomRewards(a_case().env, np.random.default_rng(0)).at(7)
-    for outcomes, mean in ((drawn.r[1, x, a], model.r[1, 1, 1]), (drawn.g[1, x, a], model.g[1, 1, 1])):
+    for outcomes, mean in (
+        (drawn.r[1, x, a], model.r[1, 1, 1]),
+        (drawn.g[1, x, a], model.g[1, 1, 1]),
+    ):
         assert set(outcomes) == {0.0, 1.0}
         assert outcomes.mean() == pytest.approx(mean, abs=0.01)
 
@@ -120,7 +127,9 @@ def test_drift_of_two_episodes_by_loops(H, seed):
     models, most = [Path(one.env).at(k) for k in (1, 2)], 0.0
     budget = sum(np.abs(models[0][i] - models[1][i]).max(axis=(1, 2)).sum() for i in (1, 2))
     budget += np.abs(models[0].P - models[1].P).sum(axis=3).max(axis=(1, 2)).sum()
-    for (old, before), (new, now) in permutations([(model, evaluate(model, one.policies)) for model in models]):
+    for (old, before), (new, now) in permutations(
+        [(model, evaluate(model, one.policies)) for model in models]
+    ):
         for (name, values), h, m in product((("r", "V"), ("g", "W")), range(H), range(3)):
             V, V_old = (getattr(exact, values)[m, h + 1] for exact in (now, before))
             moved = getattr(new, name)[h] - getattr(old, name)[h] + (new.P[h] - old.P[h]) @ V
@@ -132,7 +141,10 @@ def test_a_new_state_at_every_visit_with_no_value_there():
     """The closed form, by the listing's first update rule alone."""
     c, Q = literal(Sizes(10**14 + 1, 1, 10, 10**7, 1.0)), 10.0
     for t in range(1, c.frame):
-        alpha, b = (c.chi + 1) / (c.chi + t), math.sqrt(100 * c.iota * (c.chi + 1) / (c.chi + t)) / 4
+        alpha, b = (
+            (c.chi + 1) / (c.chi + t),
+            math.sqrt(100 * c.iota * (c.chi + 1) / (c.chi + t)) / 4,
+        )
         Q = (1 - alpha) * Q + alpha * (1 + 0 + b + 20 * c.btilde)
     estimate, twice = optimism.unseen()
     assert estimate == pytest.approx(Q)
@@ -146,7 +158,10 @@ def test_values_carried_over_from_another_queue_lose_optimism(monkeypatch):
     r, g = np.zeros((2, 2, 2, 2))
     r[1, 1, 0] = g[1, 1, 1] = 1
     env = DriftingCMDP([CMDP(P, r, g, 0.5, [1.0, 0.0])], [1], episodes=20)
-    one, c = case("queue", env, np.random.default_rng(0)), Constants(1.0, 1.0, 5.0, 0.0, 10, 1.0, 0.0)
+    one, c = (
+        case("queue", env, np.random.default_rng(0)),
+        Constants(1.0, 1.0, 5.0, 0.0, 10, 1.0, 0.0),
+    )
     arms = one._replace(policies=np.tile(np.eye(2)[[0, 1]][:, None, None], (1, 2, 2, 1)))
 
     def least():
@@ -154,13 +169,17 @@ def test_values_carried_over_from_another_queue_lose_optimism(monkeypatch):
 
     assert least() >= 0
     right = instrumented.restart
-    monkeypatch.setattr(instrumented, "restart", lambda Q, C, V, W, N: right(Q, C, V.copy(), W.copy(), N))
+    monkeypatch.setattr(
+        instrumented, "restart", lambda Q, C, V, W, N: right(Q, C, V.copy(), W.copy(), N)
+    )
     assert least() < -0.5
 
 
 def test_optimism_of_one_arm_by_hand():
     """Q after t visits of reward r is r + sum_i alpha_t^i b_i + 2 b~."""
-    env = DriftingCMDP([CMDP(np.ones((1, 1, 1, 1)), [[[0.5]]], [[[0.25]]], 0.1, [1.0])], [1], episodes=10)
+    env = DriftingCMDP(
+        [CMDP(np.ones((1, 1, 1, 1)), [[[0.5]]], [[[0.25]]], 0.1, [1.0])], [1], episodes=10
+    )
     one, c = case("one", env, np.random.default_rng(0)), Constants(2.0, 1.0, 0.1, 0.01, 5, 0.5)
     for share in (1.0, -1.0):
         paid = c._replace(share=share)
@@ -179,20 +198,26 @@ def test_estimation_errors_are_those_of_exact_values(random):
             cmdp = one.env.at(state.k)
             for i, table in enumerate((state.Q, state.C)):
                 estimate = sum(cmdp.mu0[x] * policy[0, x] @ table[run, 0, x] for x in range(2))
-                totals[i, (state.k - 1) // c.frame, run] += estimate - evaluate_slowly(cmdp, policy)[i]
+                totals[i, (state.k - 1) // c.frame, run] += (
+                    estimate - evaluate_slowly(cmdp, policy)[i]
+                )
     np.testing.assert_allclose(error, totals[:, : error.shape[1]], atol=1e-9)
 
 
 def test_the_error_of_one_arm_in_closed_form():
     """Reward r throughout: the first visit costs H - r, then sum_i alpha_t^i b_i + 2 H b~ each time."""
-    env = DriftingCMDP([CMDP(np.ones((1, 1, 1, 1)), [[[0.5]]], [[[1.0]]], 0.5, [1.0])], [1], episodes=32)
+    env = DriftingCMDP(
+        [CMDP(np.ones((1, 1, 1, 1)), [[[0.5]]], [[[1.0]]], 0.5, [1.0])], [1], episodes=32
+    )
     one = case("one", env, np.random.default_rng(0))
     c = one.constants._replace(frame=8)
     error = estimation.estimation_error(one, c, 1, np.random.default_rng(0), False)
     np.testing.assert_allclose(error[0], 0.5 + accumulated_bonus(1, c, 7).sum() + 7 * 2 * c.btilde)
 
 
-@given(st.integers(1, 5), st.integers(1, 4), st.integers(1, 12), st.integers(2, 10**5), st.floats(0, 1))
+@given(
+    st.integers(1, 5), st.integers(1, 4), st.integers(1, 12), st.integers(2, 10**5), st.floats(0, 1)
+)
 @settings(max_examples=30)
 def test_every_bound_of_the_error_covers_the_recursion(S, A, H, K, spread):
     """For every budget that K episodes can have: r and g move by 1, P by 2, at each step."""

@@ -15,14 +15,18 @@ def shown(folder):
 
 def test_tables_of_make_bench_appear_once_they_are_there(tmp_path):
     (measured := tmp_path / "benchmarks").mkdir()
-    (measured / "timing.csv").write_text("experiment,learner,seconds_per_episode\nsmall,uniform,1.23456e-06\n")
+    (measured / "timing.csv").write_text(
+        "experiment,learner,seconds_per_episode\nsmall,uniform,1.23456e-06\n"
+    )
     before = shown(tmp_path)
     assert "1.23e-06" in before
     assert "Beside others" not in before
     (measured / "summary.csv").write_text(
         "name,against,ours,theirs,ratio,spread\noptimum 6x6,CBC,0.0004,0.02,0.02,0.001\n"
     )
-    (measured / "machine.json").write_text(json.dumps({"processor": "some <processor>", "cores": 2}))
+    (measured / "machine.json").write_text(
+        json.dumps({"processor": "some <processor>", "cores": 2})
+    )
     (measured / "scaling.svg").write_text("<svg/>")
     after = shown(tmp_path)
     assert "<td>CBC</td>" in after

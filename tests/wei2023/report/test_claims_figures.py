@@ -32,7 +32,9 @@ def checked():
     """By group and claim: what the checks that are drawn find."""
     for group in DRAWN:
         import_module(f"wei2023.proofs.{group}")
-    return {group: {claim: plain(CHECKS[claim](GIVEN)) for claim in panels_of(group)} for group in DRAWN}
+    return {
+        group: {claim: plain(CHECKS[claim](GIVEN)) for claim in panels_of(group)} for group in DRAWN
+    }
 
 
 def results(folder, found, **changes):
@@ -50,7 +52,11 @@ def panels(folder, found, group, **changes):
 
 
 def points(ax):
-    return {tuple(map(float, point)) for line in ax.lines for point in zip(*line.get_data(), strict=True)}
+    return {
+        tuple(map(float, point))
+        for line in ax.lines
+        for point in zip(*line.get_data(), strict=True)
+    }
 
 
 @pytest.mark.parametrize("group", DRAWN)
@@ -83,16 +89,23 @@ def test_what_is_drawn_is_what_the_checks_found(tmp_path, found):
     proved = [row for row in found["theorems"]["C12"]["rows"] if row["simulated"] is None]
     assert {(row["log10_K"], row["at_least"]) for row in proved} <= points(theorems["C12"])
     dots = np.asarray(theorems["C22"].collections[-1].get_offsets())
-    assert dots[:, 0] == pytest.approx([row["least_over_B"] for row in found["theorems"]["C22"]["rows"]])
+    assert dots[:, 0] == pytest.approx(
+        [row["least_over_B"] for row in found["theorems"]["C22"]["rows"]]
+    )
 
 
 def test_the_same_rows_give_the_same_bytes(tmp_path, found):
     given = results(tmp_path, found)
     for name in (*(f"claims_{group}" for group in DRAWN), "looseness"):
         for stem in ("first", "second"):
-            style.save(getattr(claims, name)(given), *(tmp_path / f"{stem}.{kind}" for kind in ("svg", "png")))
+            style.save(
+                getattr(claims, name)(given),
+                *(tmp_path / f"{stem}.{kind}" for kind in ("svg", "png")),
+            )
         for kind in ("svg", "png"):
-            assert (tmp_path / f"first.{kind}").read_bytes() == (tmp_path / f"second.{kind}").read_bytes()
+            assert (tmp_path / f"first.{kind}").read_bytes() == (
+                tmp_path / f"second.{kind}"
+            ).read_bytes()
 
 
 def test_looseness_sorts_the_steps_and_leaves_hollow_what_needed_nothing(tmp_path, found):

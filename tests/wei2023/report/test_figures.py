@@ -28,36 +28,79 @@ FIRST, SECOND = "nonstationary_triple_q", "triple_q"
 
 def learner(algorithm=FIRST, setting="tuned", value=1.0, cost=1.0, **spec):
     """A learner of a known value and cost per episode; the second half of a run earns 0.5 more, a seed more 0.2."""
-    return {"algorithm": algorithm, "setting": setting, "variants": {}, **spec, "value": value, "cost": cost}
+    return {
+        "algorithm": algorithm,
+        "setting": setting,
+        "variants": {},
+        **spec,
+        "value": value,
+        "cost": cost,
+    }
 
 
 def case(episodes=100, reading="default", budget="default", B=2.0, env=MENU):
     fingerprint = environments.make(env["name"], episodes, **env["options"]).fingerprint()
-    return {**env, "reading": reading, "budget": budget, "episodes": episodes, "B": B, "fingerprint": fingerprint}
+    return {
+        **env,
+        "reading": reading,
+        "budget": budget,
+        "episodes": episodes,
+        "B": B,
+        "fingerprint": fingerprint,
+    }
 
 
 def experiment(folder, name, learners, cases=None, seeds=2, traces=(), points=2):
     """The tables of an experiment: an optimum of value 2 and cost 1.5, a horizon of 5, a limit of 2."""
     cases = cases or [case()]
     exact = pd.DataFrame(
-        {"experiment": name, **{key: place[key] for key in ("reading", "budget", "episodes", "B")}, "learner": called}
-        | {"algorithm": spec["algorithm"], "setting": spec["setting"], "seed": seed, "horizon": 5, "rho": 3.0}
+        {
+            "experiment": name,
+            **{key: place[key] for key in ("reading", "budget", "episodes", "B")},
+            "learner": called,
+        }
+        | {
+            "algorithm": spec["algorithm"],
+            "setting": spec["setting"],
+            "seed": seed,
+            "horizon": 5,
+            "rho": 3.0,
+        }
         | {"episode": place["episodes"] * (0.5 + i) / points, "weight": place["episodes"] // points}
-        | {"value": spec["value"] + 0.5 * (2 * i >= points) + 0.2 * seed, "utility_value": 5 - spec["cost"]}
+        | {
+            "value": spec["value"] + 0.5 * (2 * i >= points) + 0.2 * seed,
+            "utility_value": 5 - spec["cost"],
+        }
         | {"uniform_value": 0.0}
-        for place, (called, spec), seed, i in itertools.product(cases, learners.items(), range(seeds), range(points))
+        for place, (called, spec), seed, i in itertools.product(
+            cases, learners.items(), range(seeds), range(points)
+        )
     )
     best = np.tile([2.0, 3.5, 0.5], (len(exact), 1))
-    exact = exact.assign(**metrics.compare(exact["value"].to_numpy(), exact["utility_value"].to_numpy(), best, 3.0))
+    exact = exact.assign(
+        **metrics.compare(exact["value"].to_numpy(), exact["utility_value"].to_numpy(), best, 3.0)
+    )
     dual = np.where(exact["algorithm"] == "oracle", np.nan, 3.0)
     kept = exact[[*KEYS, "B", "seed", "horizon", "rho", "episode"]]
     curves = kept.assign(reward=exact["value"], utility=exact["utility_value"], dual=dual)
-    first = exact[exact["learner"].isin(traces) & (exact["seed"] == 0)].drop_duplicates(KEYS)[[*KEYS, "seed"]]
+    first = exact[exact["learner"].isin(traces) & (exact["seed"] == 0)].drop_duplicates(KEYS)[
+        [*KEYS, "seed"]
+    ]
     arms = [(i, j, p) for (i, j), p in np.ndenumerate([[0.5, 0.5], [0.25, 0.75], [0.1, 0.9]])]
     chosen = pd.DataFrame(arms, columns=["row", "column", "value"]).assign(trace="probabilities")
-    specs = {key: {k: v for k, v in spec.items() if k not in ("value", "cost")} for key, spec in learners.items()}
-    facts = {"cases": [{k: v for k, v in one.items() if k != "B"} for one in cases], "learners": specs}
-    for file, table in (("exact", exact), ("curves", curves), ("traces", first.merge(chosen, how="cross"))):
+    specs = {
+        key: {k: v for k, v in spec.items() if k not in ("value", "cost")}
+        for key, spec in learners.items()
+    }
+    facts = {
+        "cases": [{k: v for k, v in one.items() if k != "B"} for one in cases],
+        "learners": specs,
+    }
+    for file, table in (
+        ("exact", exact),
+        ("curves", curves),
+        ("traces", first.merge(chosen, how="cross")),
+    ):
         made = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
         files.write(folder / layout.table(f"{file}.parquet", name), made, facts)
     summary(exact, seeds).to_csv(folder / layout.table("summary.csv", name), index=False)
@@ -65,11 +108,15 @@ def experiment(folder, name, learners, cases=None, seeds=2, traces=(), points=2)
 
 def summary(exact, seeds):
     """Means with intervals of 0.1 to either side; one seed has none."""
-    grouped = exact.rename(columns={"utility_value": "utility"}).groupby([*KEYS, "B", "rho", "horizon"], sort=False)
+    grouped = exact.rename(columns={"utility_value": "utility"}).groupby(
+        [*KEYS, "B", "rho", "horizon"], sort=False
+    )
     means = grouped[["value", "utility", *metrics.MEASURES]].mean()
     half = 0.1 if seeds > 1 else np.nan
     columns = [means.add_prefix(last) + move for last in ("", "last_") for move in (0, -half, half)]
-    ends = [frame.add_suffix(end) for frame, end in zip(columns, ("", "_low", "_high") * 2, strict=True)]
+    ends = [
+        frame.add_suffix(end) for frame, end in zip(columns, ("", "_low", "_high") * 2, strict=True)
+    ]
     return pd.concat(ends, axis=1).reset_index()
 
 
@@ -102,13 +149,19 @@ STUDY = {
             "name": "as printed",
             "episodes": 100,
             "figure": True,
-            "learners": [{"algorithm": FIRST, "setting": "literal"}, {"algorithm": SECOND, "setting": "authors"}],
+            "learners": [
+                {"algorithm": FIRST, "setting": "literal"},
+                {"algorithm": SECOND, "setting": "authors"},
+            ],
         },
         {
             "name": "own method tuned",
             "episodes": 100,
             "figure": True,
-            "learners": [{"algorithm": FIRST, "setting": "tuned"}, {"algorithm": SECOND, "setting": "authors"}],
+            "learners": [
+                {"algorithm": FIRST, "setting": "tuned"},
+                {"algorithm": SECOND, "setting": "authors"},
+            ],
         },
     ],
 }
@@ -132,13 +185,22 @@ def test_a_map_and_a_row_of_reward_and_cost_for_each_protocol(tmp_path):
     assert len(figure.axes) == 5
     assert figure.axes[0].get_title() == "6 x 6 map, H = 15, limit 2"
     reward, cost = figure.axes[3:]
-    assert list(line(reward, style.title(FIRST)).get_ydata()) == pytest.approx([1.1] * 10 + [1.6] * 10)
+    assert list(line(reward, style.title(FIRST)).get_ydata()) == pytest.approx(
+        [1.1] * 10 + [1.6] * 10
+    )
     assert list(line(cost, style.title(SECOND)).get_ydata()) == [3.0] * 20
     assert list(line(cost, "limit").get_ydata()) == [2.0, 2.0]
     assert set(line(reward, "constrained optimum").get_ydata()) == {2.0}
     assert set(line(cost, "constrained optimum").get_ydata()) == {1.5}
-    assert [ax.get_title() for ax in figure.axes[1:]] == ["as printed"] * 2 + ["own method tuned"] * 2
-    assert labels(figure) == [style.title(FIRST), style.title(SECOND), "constrained optimum", "limit"]
+    assert [ax.get_title() for ax in figure.axes[1:]] == ["as printed"] * 2 + [
+        "own method tuned"
+    ] * 2
+    assert labels(figure) == [
+        style.title(FIRST),
+        style.title(SECOND),
+        "constrained optimum",
+        "limit",
+    ]
 
 
 def test_one_seed_in_every_draw_is_enough(tmp_path):
@@ -150,7 +212,9 @@ def test_the_numbers_beside_it_are_shares_and_costs_of_the_last_fifth(tmp_path):
     shown = grid_world.numbers(simulated(tmp_path)).data
     assert shown["protocol"].tolist() == ["as printed"] * 2 + ["own method tuned"] * 2
     # of an optimum of 2: 1.0, 0.5 more in the second half of a run, and 0.2 more with the second seed
-    tuned = shown[(shown["protocol"] == "own method tuned") & (shown["learner"] == style.title(FIRST))].iloc[0]
+    tuned = shown[
+        (shown["protocol"] == "own method tuned") & (shown["learner"] == style.title(FIRST))
+    ].iloc[0]
     assert tuned["share of the optimum"].startswith("0.80 [")
     assert (tuned["cost"], tuned["limit"]) == ("1.00 [1.00, 1.00]", 2.0)
 
@@ -200,7 +264,10 @@ def test_growth_sums_over_K_and_means_per_episode(tmp_path):
     assert list(line(violation, ONCE).get_ydata()) == pytest.approx([1.0, 1.0])
     assert [ax.get_yscale() for ax in figure.axes[:5]] == ["log", "log", "linear", "log", "linear"]
     assert violation.get_title("right") == "at legs=10"
-    assert (regret.get_ylabel(), violation.get_ylabel()) == ("positive regret", "violation per episode")
+    assert (regret.get_ylabel(), violation.get_ylabel()) == (
+        "positive regret",
+        "violation per episode",
+    )
     assert texts(gap) == ["2/3", "0.8", "1"]
     assert texts(along_B) == ["1/3"]
     assert labels(figure) == KINDS
@@ -210,7 +277,11 @@ def test_each_algorithm_has_a_row_and_each_instance_a_thin_line(tmp_path):
     figure = comparison_table.growth(grown(tmp_path, instances([64, 128])))
     titles = [style.title(name) for name in (FIRST, "double_restart_triple_q")]
     assert [ax.get_title("left") for ax in figure.axes[::5]] == titles
-    widths = [one.get_linewidth() for one in figure.axes[5].lines if same_color(one.get_color(), colour(figure, ONCE))]
+    widths = [
+        one.get_linewidth()
+        for one in figure.axes[5].lines
+        if same_color(one.get_color(), colour(figure, ONCE))
+    ]
     assert widths.count(0.5) == 2
     assert len(widths) == 3
 
@@ -248,14 +319,24 @@ def test_an_algorithm_that_did_not_run_at_the_middle_budget_says_so(tmp_path):
         experiment(tmp_path, name, learners, instances([64, 128], budgets))
     figure = comparison_table.growth(drawable(Results(tmp_path, {"growth": ["g", "h"]})))
     gap, regret, local, along_B = figure.axes[5:9]
-    assert [texts(ax) for ax in (gap, regret)] == [["gap:\nnot run here"], ["positive regret:\nnot run here"]]
+    assert [texts(ax) for ax in (gap, regret)] == [
+        ["gap:\nnot run here"],
+        ["positive regret:\nnot run here"],
+    ]
     assert local.get_legend_handles_labels() == ([], [])
     assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([100.0])
 
 
 def test_one_K_one_budget_and_one_seed_are_points(tmp_path):
-    gap, regret, local, along_B, violation = comparison_table.growth(grown(tmp_path, seeds=1)).axes[:5]
-    assert [len(line(ax, ONCE).get_xdata()) for ax in (gap, regret, along_B, violation)] == [1, 1, 1, 1]
+    gap, regret, local, along_B, violation = comparison_table.growth(grown(tmp_path, seeds=1)).axes[
+        :5
+    ]
+    assert [len(line(ax, ONCE).get_xdata()) for ax in (gap, regret, along_B, violation)] == [
+        1,
+        1,
+        1,
+        1,
+    ]
     assert [texts(ax) for ax in (gap, regret, along_B)] == [[]] * 3  # a guide needs two
     assert not [one for one in local.lines if one.get_label() == ONCE]
 
@@ -283,8 +364,17 @@ def test_without_arms_the_figure_says_so(tmp_path):
 
 def test_the_table_shows_intervals_and_what_was_not_run(tmp_path):
     results = grown(tmp_path)
-    slope = {"gap_slope_K": [0.5, np.nan], "gap_slope_K_low": [0.4, np.nan], "gap_slope_K_high": [0.6, np.nan]}
-    rows = {"algorithm": [FIRST, "propd_ppo"], "setting": ["tuned", ""], "tuned_at": ["each", ""], **slope}
+    slope = {
+        "gap_slope_K": [0.5, np.nan],
+        "gap_slope_K_low": [0.4, np.nan],
+        "gap_slope_K_high": [0.6, np.nan],
+    }
+    rows = {
+        "algorithm": [FIRST, "propd_ppo"],
+        "setting": ["tuned", ""],
+        "tuned_at": ["each", ""],
+        **slope,
+    }
     rows |= {"claimed_slope_K": [0.8, 0.75], "note": ["", "not run"]}
     pd.DataFrame(rows).to_csv(results.file("comparison.csv"), index=False)
     shown = comparison_table.table(results)
@@ -297,10 +387,19 @@ def test_the_table_shows_intervals_and_what_was_not_run(tmp_path):
 
 def test_the_K_of_a_theorem_stands_beside_the_violation_at_the_largest_that_ran(tmp_path):
     results = grown(tmp_path)
-    rows = {"algorithm": [FIRST, FIRST, "propd_ppo"], "setting": ["tuned", "literal", ""], "tuned_at": ["each", "", ""]}
+    rows = {
+        "algorithm": [FIRST, FIRST, "propd_ppo"],
+        "setting": ["tuned", "literal", ""],
+        "tuned_at": ["each", "", ""],
+    }
     rows |= {"largest_K": [2**20, 2**16, np.nan], "theorem_from_K": [3e44, 3e44, np.nan]}
-    rows |= {f"violation_per_episode{end}": [v, v, np.nan] for end, v in (("", -0.02), ("_low", -0.03), ("_high", 0.0))}
-    pd.DataFrame({**rows, "note": ["", "", "not run"]}).to_csv(results.file("comparison.csv"), index=False)
+    rows |= {
+        f"violation_per_episode{end}": [v, v, np.nan]
+        for end, v in (("", -0.02), ("_low", -0.03), ("_high", 0.0))
+    }
+    pd.DataFrame({**rows, "note": ["", "", "not run"]}).to_csv(
+        results.file("comparison.csv"), index=False
+    )
     shown = comparison_table.violation(results)
     assert len(shown.data) == 2
     for part in ("1,048,576", "3e+44", "-0.020 [-0.030, 0.000]"):
@@ -343,7 +442,12 @@ def test_six_panels_and_the_dual_of_those_that_have_one(tmp_path):
         "lsvi_primal_dual.scaled": learner("lsvi_primal_dual", "scaled", cost=3.0),
         "a": learner("oracle", "literal"),
     }
-    experiment(tmp_path, "linear", learners, [case(K, reading) for reading in ("seed=1", "seed=2") for K in (64, 128)])
+    experiment(
+        tmp_path,
+        "linear",
+        learners,
+        [case(K, reading) for reading in ("seed=1", "seed=2") for K in (64, 128)],
+    )
     results = Results(tmp_path, {"linear": ["linear"]})
     gap, _, violation, _, dual, realised = linear.linear(results).axes
     name = f"{style.title('lsvi_primal_dual')}, defaults"
@@ -359,7 +463,9 @@ def test_six_panels_and_the_dual_of_those_that_have_one(tmp_path):
 
 def test_arms_of_four_learners_stand_in_two_rows(tmp_path):
     names = ["a", "b", "c", "d"]
-    experiment(tmp_path, "linear", {name: learner("oracle", "literal") for name in names}, traces=names)
+    experiment(
+        tmp_path, "linear", {name: learner("oracle", "literal") for name in names}, traces=names
+    )
     axes = linear.linear_arms(Results(tmp_path, {"linear": ["linear"]})).axes
     assert [ax.get_title() for ax in axes] == names
     assert axes[0].get_subplotspec().get_gridspec().get_geometry() == (2, 2)
@@ -370,9 +476,14 @@ def swept(folder, role, constant, learners):
     """An experiment whose learners differ in one constant: (algorithm, variants, value, value per episode, cost)."""
     made = {}
     for label, algorithm, variants, at, value, cost in learners:
-        made[label] = {**learner(algorithm, "authors", value=value, cost=cost), "variants": variants}
+        made[label] = {
+            **learner(algorithm, "authors", value=value, cost=cost),
+            "variants": variants,
+        }
         made[label] |= {"constants": {constant: at}}
-    experiment(folder, role, made, [case(env=GRID, reading=f"seed={draw}") for draw in DRAWS], points=20)
+    experiment(
+        folder, role, made, [case(env=GRID, reading=f"seed={draw}") for draw in DRAWS], points=20
+    )
     return Results(folder, {role: [role]})
 
 
@@ -393,14 +504,19 @@ def test_both_learners_are_drawn_against_eta_under_both_rules(tmp_path):
     share, cost = figure.axes
     assert list(line(cost, "Triple-Q, bump").get_ydata()) == [1.5, 3.0, 4.5]
     assert list(line(cost, "Algorithm 1, bump").get_xdata()) == [10.0, 200.0, 2000.0]
-    assert list(line(share, "Algorithm 1, all tables reset").get_ydata()) == pytest.approx([0.55] * 3)
+    assert list(line(share, "Algorithm 1, all tables reset").get_ydata()) == pytest.approx(
+        [0.55] * 3
+    )
     assert list(line(share, "Triple-Q, all tables reset").get_ydata()) == pytest.approx([0.5] * 3)
     assert list(line(cost, "limit").get_ydata()) == [2.0, 2.0]
     assert labels(figure)[-2:] == ["printed", "released"]
 
 
 def lengths(folder):
-    learners = [(f"algorithm_1.{at}", FIRST, {"reset": "full"}, at, value, cost) for at, value, cost in FRAMES]
+    learners = [
+        (f"algorithm_1.{at}", FIRST, {"reset": "full"}, at, value, cost)
+        for at, value, cost in FRAMES
+    ]
     return swept(folder, "frames", "frame", learners)
 
 
@@ -419,13 +535,23 @@ def test_a_length_of_frames_that_keeps_the_limit_is_filled(tmp_path):
 def row(name, K, frame_end="full", **changed):
     """A protocol as the answer has it."""
     counted = {"agree": 3, "of": 4}
-    made = {"name": name, "K": K, "frame_end": frame_end, "constants": "tuned", "baselines": "released"}
+    made = {
+        "name": name,
+        "K": K,
+        "frame_end": frame_end,
+        "constants": "tuned",
+        "baselines": "released",
+    }
     made |= {
         "reading": "default",
         "parts": dict.fromkeys(PARTS, counted),
         "whole": {"all": counted, "all forgiving": counted},
     }
-    made |= {"margins": dict.fromkeys(PARTS, 1.5), "numbers": {"share": 0.8, "late_cost": 1.5}, "draws": DRAWS}
+    made |= {
+        "margins": dict.fromkeys(PARTS, 1.5),
+        "numbers": {"share": 0.8, "late_cost": 1.5},
+        "draws": DRAWS,
+    }
     made |= {"seeds": [0, 1], "searched_on": [0], "tuned_for": "margin", "recorded": False}
     made |= {"mean": {"all": False, "all forgiving": True}, "running_mean": False}
     made |= {"keeps": {SECOND: {"agree": 1, "of": 4}}}
@@ -434,8 +560,18 @@ def row(name, K, frame_end="full", **changed):
 
 def answered(folder, rows=None):
     """What the notebook reads of a run's answer."""
-    rows = rows or [row("own", 100), row("own, longer", 1000, recorded=True), row("bump", 100, "bump")]
-    choice = {**row("own; eps: 0.5", 100), "choice": "eps", "option": "0.5", "base": "own", "decides": ["C20c"]}
+    rows = rows or [
+        row("own", 100),
+        row("own, longer", 1000, recorded=True),
+        row("bump", 100, "bump"),
+    ]
+    choice = {
+        **row("own; eps: 0.5", 100),
+        "choice": "eps",
+        "option": "0.5",
+        "base": "own",
+        "decides": ["C20c"],
+    }
     numbers = {"sentences": ["It holds.", "Or not."], "protocols": rows, "choices": [choice]}
     files.write_text(folder / layout.ANSWER, json.dumps(numbers))
     return Results(folder, {"protocols": ["protocols_100"]})
@@ -451,7 +587,9 @@ def test_margins_are_drawn_against_K_for_either_rule(tmp_path):
 
 
 def test_where_nobody_tunes_algorithm_1_alone_the_figure_says_so(tmp_path):
-    figure = replication.margins(answered(tmp_path, [row("equal", 100, baselines="tuned", tuned_for="gap")]))
+    figure = replication.margins(
+        answered(tmp_path, [row("equal", 100, baselines="tuned", tuned_for="gap")])
+    )
     assert texts(figure.axes[0]) == ["No protocol tunes Algorithm 1 alone."]
 
 
@@ -480,7 +618,10 @@ def test_a_row_for_each_environment(tmp_path):
     top = max(area.get_paths()[0].vertices[:, 1].max() for area in drift.collections)
     assert top == pytest.approx(budget.variation(env).total)
     np.testing.assert_allclose(model.images[0].get_array(), env.at(1).r[0])
-    assert (line(value, "unconstrained").get_ydata() >= line(value, "constrained optimum").get_ydata() - 1e-9).all()
+    assert (
+        line(value, "unconstrained").get_ydata()
+        >= line(value, "constrained optimum").get_ydata() - 1e-9
+    ).all()
     assert line(binds, "Slater gap").get_ydata().min() > 0
     assert {ax.get_xlim() for ax in (drift, binds, value)} == {(0.0, 1.0)}
 
@@ -498,9 +639,13 @@ def test_the_table_is_the_one_of_the_pipeline(tmp_path):
 def test_a_figure_is_kept_in_all_its_forms_and_drawn_the_same_again(tmp_path):
     results = simulated(tmp_path)
     assert isinstance(results.figure("grid_world"), Image)
-    kept = {form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in layout.FIGURE}
+    kept = {
+        form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in layout.FIGURE
+    }
     results.figure("grid_world")
-    assert kept == {form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in layout.FIGURE}
+    assert kept == {
+        form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in layout.FIGURE
+    }
     assert kept["svg"] != kept["narrow.svg"]
     assert plt.get_fignums() == []
 
@@ -515,7 +660,11 @@ def test_what_the_configuration_does_not_have_is_said_in_a_sentence(tmp_path):
 
 @pytest.mark.parametrize(
     ("numbers", "text"),
-    [((1, 0.5, 2), "1.00 [0.50, 2.00]"), ((1, np.nan, np.nan), "1.00"), ((np.nan, np.nan, np.nan), "")],
+    [
+        ((1, 0.5, 2), "1.00 [0.50, 2.00]"),
+        ((1, np.nan, np.nan), "1.00"),
+        ((np.nan, np.nan, np.nan), ""),
+    ],
 )
 def test_an_interval_in_words(numbers, text):
     assert style.interval(numbers) == text

@@ -40,7 +40,12 @@ def test_the_formulas_of_the_ledgers_come_out_whole(entry):
 
 def test_most_deviations_that_are_about_an_equation_show_it():
     assert sum(entry.formula is not None for entry in LEDGER) >= 50
-    assert {entry.id for entry in LEDGER if not entry.formula} >= {"map", "horizon", "episodes", "metric"}
+    assert {entry.id for entry in LEDGER if not entry.formula} >= {
+        "map",
+        "horizon",
+        "episodes",
+        "metric",
+    }
 
 
 def test_the_source_stays_as_the_alternative_text():
@@ -72,16 +77,26 @@ def test_letters_of_other_alphabets_are_characters_of_their_own():
 
 
 def test_functions_are_set_apart_and_signs_are_not():
-    assert [element.tag for element in elements(r"2 \log x")][2:] == ["mn", "mspace", "mi", "mspace", "mi"]
+    assert [element.tag for element in elements(r"2 \log x")][2:] == [
+        "mn",
+        "mspace",
+        "mi",
+        "mspace",
+        "mi",
+    ]
     assert "mspace" not in [element.tag for element in elements(r"\log(x)")]
-    signs = [element.get("form") for element in elements("a - b \\le -c") if element.text == "\u2212"]
+    signs = [
+        element.get("form") for element in elements("a - b \\le -c") if element.text == "\u2212"
+    ]
     assert signs == [None, "prefix"]
 
 
 def test_brackets_stretch_only_where_they_are_asked_to():
     stretched = {"(x)": {"false"}, r"\lfloor x \rfloor": {"false"}, r"\left( x \right)": {"true"}}
     for latex, expected in stretched.items():
-        assert {element.get("stretchy") for element in elements(latex) if element.tag == "mo"} == expected
+        assert {
+            element.get("stretchy") for element in elements(latex) if element.tag == "mo"
+        } == expected
 
 
 @pytest.mark.parametrize(
@@ -120,7 +135,10 @@ def test_nothing_in_a_formula_becomes_markup():
         ("8 sqrt(S A H^6 iota^3) / K^0.2", [r"\sqrt{S A H^{6} \iota^{3}}", "K^{0.2}"]),
         ("V_g,1 of x_{k,h+1} and b_Delta", ["V_{g}", "x_{k,h+1}", r"b_{\Delta}"]),
         ("(Cbar/L)^+ of V* - V*_eps", [r"\bar C", "L", ")^{+}", "V^{*}", r"V_{\epsilon}^{*}"]),
-        ("from K = 1e60 on, 2e-24 or 1.48e+05", ["K", "10^{60}", r"2 \times 10^{-24}", r"1.48 \times 10^{5}"]),
+        (
+            "from K = 1e60 on, 2e-24 or 1.48e+05",
+            ["K", "10^{60}", r"2 \times 10^{-24}", r"1.48 \times 10^{5}"],
+        ),
         ("(H = 2, S = 1, A = 2), t = 3", ["H", "S", "A", "t"]),
         ("H-h+1 steps of a Q-function", ["H-h+1"]),
         ("A policy of Triple-Q in appendix B, a state (C3') of triple_q.tuned_each", []),
@@ -159,8 +177,16 @@ def test_the_font_has_what_formulas_need_and_is_always_the_same():
     assert made() == made()
     font = TTFont(BytesIO(made()))
     typeset_lines = [line for text in FORMULAS.values() for _, line in lines(text)]
-    used = {character for line in typeset_lines for part in ET.fromstring(line).itertext() for character in part}
-    assert {character for character in used if ord(character) not in font.getBestCmap()} <= {"\u2061", "\n"}
+    used = {
+        character
+        for line in typeset_lines
+        for part in ET.fromstring(line).itertext()
+        for character in part
+    }
+    assert {character for character in used if ord(character) not in font.getBestCmap()} <= {
+        "\u2061",
+        "\n",
+    }
     assert "parenleft" in font["MATH"].table.MathVariants.VertGlyphCoverage.glyphs
     assert font["name"].getDebugName(1) is None  # the name of the whole font is reserved
     assert "http" not in css().split("base64,")[0]

@@ -24,12 +24,21 @@ PLAN = SimpleNamespace(claim_groups=["learning_rates"], notebooks={})
 
 def judged(verdict="holds", **changes):
     """A claim as claims.json has it."""
-    evidence = {"why": "it is so, with b~ <= 1", "bound": 2.0, "slack_in": "units of the value", "samples": 1200}
+    evidence = {
+        "why": "it is so, with b~ <= 1",
+        "bound": 2.0,
+        "slack_in": "units of the value",
+        "samples": 1200,
+    }
     evidence |= {
         "numbers": [["arms tried", 7.0], ["rule", "the best"]],
         "notices": {"error": "divided by", "factor": 3.9},
     }
-    evidence |= {"data": "claims/learning_rates.json", "rows": 3, "figure": "figures/claims_learning_rates.svg"}
+    evidence |= {
+        "data": "claims/learning_rates.json",
+        "rows": 3,
+        "figure": "figures/claims_learning_rates.svg",
+    }
     numbers = {"value": 1.5, "low": 1.4, "high": 1.6, "slack": 0.5}
     return {"verdict": verdict, **numbers, "evidence": evidence, **changes}
 
@@ -39,7 +48,16 @@ def effects(*rows):
     return pd.DataFrame([dict(zip(columns, row, strict=True)) for row in rows], columns=columns)
 
 
-EFFECT = ["nonstationary_triple_q.variants.reset", "full", "bump", "nonstationary_triple_q.scaled", "menu", 64, 2.0, 5]
+EFFECT = [
+    "nonstationary_triple_q.variants.reset",
+    "full",
+    "bump",
+    "nonstationary_triple_q.scaled",
+    "menu",
+    64,
+    2.0,
+    5,
+]
 EFFECTS = effects(
     [*EFFECT, "reward", 0.95, 0.845, -0.105, -0.111, -0.098],
     [*EFFECT, "utility", 3.12, 3.403, 0.283, 0.278, 0.288],
@@ -81,7 +99,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     verdicts = [*findings.VERDICTS]
     claims = [
-        {**entry.model_dump(), **judged(verdicts[number % len(verdicts)])} for number, entry in enumerate(KNOWN.claims)
+        {**entry.model_dump(), **judged(verdicts[number % len(verdicts)])}
+        for number, entry in enumerate(KNOWN.claims)
     ]
     files.write_text(tmp_path / layout.CLAIMS, json.dumps(claims))
     write_csv(tmp_path / layout.table("deviations.csv"), EFFECTS)
@@ -90,7 +109,11 @@ def folder(tmp_path, monkeypatch):
 
 def rendered(folder, name, plan=PLAN):
     context = ledgers.context(plan, folder)
-    return render.environment().get_template(f"{name}.html.j2").render(**FRAME, **{name: context[name]})
+    return (
+        render.environment()
+        .get_template(f"{name}.html.j2")
+        .render(**FRAME, **{name: context[name]})
+    )
 
 
 def change(folder, number, **changes):
@@ -112,7 +135,9 @@ def test_every_claim_is_there_once_with_its_verdict(folder):
 
 def test_every_deviation_is_there_once_with_its_kind_and_place(folder):
     page = Page(rendered(folder, "deviations"))
-    assert [*page.entries] == [entry.id for kind in deviations.KINDS for entry in LEDGER if entry.kind == kind]
+    assert [*page.entries] == [
+        entry.id for kind in deviations.KINDS for entry in LEDGER if entry.kind == kind
+    ]
     for entry in LEDGER:
         shown = page.entries[entry.id]
         assert (shown["data-kind"], shown["data-certainty"]) == (entry.kind, entry.certainty)
@@ -133,13 +158,24 @@ def test_filters_offer_what_entries_have_with_how_many(folder):
         page = Page(rendered(folder, name))
         for filtered in made[name]["filters"]:
             for value, _, number in filtered.options:
-                has = [one for one in page.entries.values() if value in one[f"data-{filtered.name}"].split("|")]
+                has = [
+                    one
+                    for one in page.entries.values()
+                    if value in one[f"data-{filtered.name}"].split("|")
+                ]
                 assert len(has) == number > 0
         assert {("select", filtered.name) for filtered in made[name]["filters"]} == {
             (tag, given["name"]) for tag, given in page.tags if tag == "select"
         }
-    assert [filtered.name for filtered in made["claims"]["filters"]] == ["verdict", "group", "section", "kind"]
-    assert ("a", {"href": "#claims.verdict=needs%20an%20assumption"}) in Page(rendered(folder, "claims")).tags
+    assert [filtered.name for filtered in made["claims"]["filters"]] == [
+        "verdict",
+        "group",
+        "section",
+        "kind",
+    ]
+    assert ("a", {"href": "#claims.verdict=needs%20an%20assumption"}) in Page(
+        rendered(folder, "claims")
+    ).tags
 
 
 def test_sections_and_kinds_follow_from_where_a_claim_stands():
@@ -148,7 +184,10 @@ def test_sections_and_kinds_follow_from_where_a_claim_stands():
         "Section 5",
         "Appendix E",
     ]
-    assert ledgers._sections("Table 1, its caption, and the introduction") == ["Table 1", "Introduction"]
+    assert ledgers._sections("Table 1, its caption, and the introduction") == [
+        "Table 1",
+        "Introduction",
+    ]
     assert ledgers._kinds({"where": "Lemma 27"}) == ["lemma"]
     assert ledgers._kinds({"where": "Remark after Theorem 3"}) == ["statement"]
 
@@ -202,7 +241,9 @@ def test_hostile_text_in_a_claim_stays_text(folder, field):
 
 def test_hostile_text_in_a_deviation_stays_text(folder, monkeypatch):
     texts = dict.fromkeys(("where", "printed", "chosen", "evidence"), HOSTILE)
-    entry = LEDGER[0].model_copy(update={**texts, "values": [HOSTILE], "formula": r"a < \text{<img onerror=x>}"})
+    entry = LEDGER[0].model_copy(
+        update={**texts, "values": [HOSTILE], "formula": r"a < \text{<img onerror=x>}"}
+    )
     monkeypatch.setattr(deviations, "load", lambda file: [entry])
     page = rendered(folder, "deviations")
     assert "<img" not in page

@@ -19,11 +19,19 @@ from wei2023.report.results import Results
 from wei2023.study import catalogue, layout
 
 PHONE = 340  # pixels
-STEP = {"says": "a long inequality " * 5, "where": "Lemma 1", "claimed": 2.0, "measured": 1.0, "looseness": 0.3}
+STEP = {
+    "says": "a long inequality " * 5,
+    "where": "Lemma 1",
+    "claimed": 2.0,
+    "measured": 1.0,
+    "looseness": 0.3,
+}
 
 
 def grown(folder):
-    return studies.grown(folder, studies.instances([64, 128]), traces=["double_restart_triple_q.tuned"])
+    return studies.grown(
+        folder, studies.instances([64, 128]), traces=["double_restart_triple_q.tuned"]
+    )
 
 
 def assumed(folder):
@@ -33,7 +41,9 @@ def assumed(folder):
 
 def linear(folder):
     learners = {"lsvi_primal_dual.scaled": studies.learner("lsvi_primal_dual", "scaled", cost=3.0)}
-    studies.experiment(folder, "linear", learners, [studies.case(K) for K in (64, 128)], traces=[*learners])
+    studies.experiment(
+        folder, "linear", learners, [studies.case(K) for K in (64, 128)], traces=[*learners]
+    )
     return Results(folder, {"linear": ["linear"]})
 
 
@@ -48,13 +58,18 @@ DRAWABLE = {
     **dict.fromkeys(("linear", "linear_arms"), linear),
     "suite": suites.results,
     "looseness": lambda folder: proofs.results(folder, proofs.checked(), inequalities=[STEP]),
-    **{f"claims_{name}": lambda folder: proofs.results(folder, proofs.checked()) for name in catalogue.DRAWN},
+    **{
+        f"claims_{name}": lambda folder: proofs.results(folder, proofs.checked())
+        for name in catalogue.DRAWN
+    },
     "environments": lambda folder: Results(folder, shown=studies.SHOWN),
 }
 
 
 def draw(results, name):
-    return getattr(import_module(f"wei2023.report.figures.{catalogue.find(name)[0]}"), name)(results)
+    return getattr(import_module(f"wei2023.report.figures.{catalogue.find(name)[0]}"), name)(
+        results
+    )
 
 
 def stacked(folder, name):
@@ -74,7 +89,9 @@ def words(figure):
 
 
 def test_every_figure_of_the_catalogue_is_tried():
-    assert set(DRAWABLE) == {figure.name for notebook in catalogue.NOTEBOOKS for figure in notebook.figures}
+    assert set(DRAWABLE) == {
+        figure.name for notebook in catalogue.NOTEBOOKS for figure in notebook.figures
+    }
 
 
 @pytest.mark.parametrize("name", DRAWABLE)
@@ -93,7 +110,9 @@ def test_panels_stand_in_one_column_and_no_label_is_cut_or_small(tmp_path, name)
     assert smallest * PHONE / (72 * forms.WIDTH) >= 11
 
 
-@pytest.mark.parametrize("name", ["grid_world", "eta", "margins", "growth", "environments", "linear"])
+@pytest.mark.parametrize(
+    "name", ["grid_world", "eta", "margins", "growth", "environments", "linear"]
+)
 def test_every_panel_has_its_own_labels(tmp_path, name):
     for ax in panels(stacked(tmp_path, name)):
         if ax.axison:
@@ -128,7 +147,10 @@ def test_formulas_are_not_broken():
     (title,) = [one.get_text() for one in words(figure) if "title" in one.get_text()]
     assert r"$R(K) = \tilde O(B^{1/3} K^{4/5})$" in title
     assert title.count("\n") == 1
-    assert title.replace("\n", " ") == r"a title with $R(K) = \tilde O(B^{1/3} K^{4/5})$ and more words behind it"
+    assert (
+        title.replace("\n", " ")
+        == r"a title with $R(K) = \tilde O(B^{1/3} K^{4/5})$ and more words behind it"
+    )
     assert text.get_text() == ""  # it begins at the edge
 
 
@@ -140,7 +162,9 @@ def test_the_narrow_form_ends_with_its_block(tmp_path):
         assert mpl.rcParams["font.size"] == forms.SMALLEST
     assert not forms.is_narrow()
     assert dict(mpl.rcParams) == before
-    np.testing.assert_array_equal(forms.finish(draw(results, "assumed_budget")).get_size_inches(), size)
+    np.testing.assert_array_equal(
+        forms.finish(draw(results, "assumed_budget")).get_size_inches(), size
+    )
 
 
 def test_all_forms_are_kept_on_a_white_ground(tmp_path):

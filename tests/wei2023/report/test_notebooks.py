@@ -101,6 +101,8 @@ def test_a_formula_that_cannot_be_typeset_is_named_with_its_notebook(tmp_path):
 
 
 def test_a_figure_in_a_notebook_has_its_caption_as_alternative_text(tmp_path, monkeypatch):
-    monkeypatch.setattr("wei2023.report.figures.environments.environments", lambda results: plt.figure())
+    monkeypatch.setattr(
+        "wei2023.report.figures.environments.environments", lambda results: plt.figure()
+    )
     image = Results(tmp_path, shown=["one"]).figure("environments")
     assert image.alt == catalogue.find("environments")[1].caption

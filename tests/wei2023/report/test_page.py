@@ -34,7 +34,9 @@ def unpacked(packed, seeds):
 
 
 def plan_of(name, learners):
-    made = [SimpleNamespace(name=called, algorithm=one["algorithm"]) for called, one in learners.items()]
+    made = [
+        SimpleNamespace(name=called, algorithm=one["algorithm"]) for called, one in learners.items()
+    ]
     return SimpleNamespace(
         simulations=[name],
         notebooks={},
@@ -48,7 +50,9 @@ def simulated(tmp_path):
     """An experiment with two cases, and what the page makes of it."""
     experiment(tmp_path, "one", SIMULATED, [case(env=GRID), case(400, env=GRID)])
     plan = plan_of("one", SIMULATED)
-    return SimpleNamespace(folder=tmp_path, plan=plan, data=curves.data(plan, tmp_path, "one"), name="one")
+    return SimpleNamespace(
+        folder=tmp_path, plan=plan, data=curves.data(plan, tmp_path, "one"), name="one"
+    )
 
 
 def test_packed_numbers_come_back_within_half_a_step():
@@ -71,19 +75,27 @@ def test_curves_are_those_of_the_exact_table(simulated):
                 earned = unpacked(one["reward"], 2)[seed] @ length
                 assert earned == pytest.approx((rows["value"] * rows["weight"]).sum(), rel=1e-4)
                 best = unpacked(data["optimum"]["reward"], 2)[seed] @ length
-                assert best - earned == pytest.approx((rows["regret"] * rows["weight"]).sum(), rel=1e-3)
+                assert best - earned == pytest.approx(
+                    (rows["regret"] * rows["weight"]).sum(), rel=1e-3
+                )
                 cost = unpacked(one["cost"], 2)[seed] @ length
-                assert cost - 2.0 * K == pytest.approx((rows["violation"] * rows["weight"]).sum(), rel=1e-3, abs=1e-3)
+                assert cost - 2.0 * K == pytest.approx(
+                    (rows["violation"] * rows["weight"]).sum(), rel=1e-3, abs=1e-3
+                )
                 gap = unpacked(one["gap"], 2)[seed] @ length
                 assert gap == pytest.approx((rows["gap"] * rows["weight"]).sum(), rel=1e-3)
 
 
 def test_many_evaluated_episodes_are_thinned_to_blocks_of_equal_weight():
-    runs = pd.DataFrame({"seed": 0, "episode": np.arange(1, 1001), "weight": 3, "value": np.arange(1000.0)})
+    runs = pd.DataFrame(
+        {"seed": 0, "episode": np.arange(1, 1001), "weight": 3, "value": np.arange(1000.0)}
+    )
     blocks = curves._Blocks(runs)
     assert len(blocks.length) == curves.BLOCKS
     assert set(blocks.length) == {30}
-    np.testing.assert_allclose(blocks.means(runs, "value")[0], np.arange(1000.0).reshape(-1, 10).mean(axis=1))
+    np.testing.assert_allclose(
+        blocks.means(runs, "value")[0], np.arange(1000.0).reshape(-1, 10).mean(axis=1)
+    )
 
 
 def test_restarts_are_marked_where_the_learner_has_them(simulated):
@@ -113,7 +125,9 @@ def test_other_claims_are_counted_by_verdict():
 
 def test_what_the_page_says_of_protocols_is_what_the_answer_has(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
-    studies.answered(tmp_path, [studies.row("as printed", 100), studies.row("own method tuned", 100)])
+    studies.answered(
+        tmp_path, [studies.row("as printed", 100), studies.row("own method tuned", 100)]
+    )
     answer = json.loads((tmp_path / layout.ANSWER).read_text()) | {
         "unstated": [{"name": "eps", "text": "Nothing."}],
         "walk": {},
@@ -129,7 +143,11 @@ def test_what_the_page_says_of_protocols_is_what_the_answer_has(tmp_path, monkey
     assert shown["protocols"][0]["cells"] == ["3/4"] * 6 + ["80%", "1.50", "-", "-"]
     (option,) = shown["choices"][0]["options"]
     assert shown["bases"] == ["own"]
-    assert (option["option"], option["decides"], option["elsewhere"]) == ("0.5", ["keeps the limit"], [])
+    assert (option["option"], option["decides"], option["elsewhere"]) == (
+        "0.5",
+        ["keeps the limit"],
+        [],
+    )
     assert shown["thresholds"][0]["values"] == "3 at 0.5, 3 at 0.8"
 
 
@@ -140,7 +158,9 @@ def rendered(folder, template, **context):
         "pages": [("index.html", HOSTILE)],
         "contents": [(HOSTILE, HOSTILE)],
     }
-    render.page(folder / "page.html", template, **frame, styles=["page.css"], loaded=["app.js"], **context)
+    render.page(
+        folder / "page.html", template, **frame, styles=["page.css"], loaded=["app.js"], **context
+    )
     return (folder / "page.html").read_text()
 
 
@@ -150,11 +170,30 @@ def test_hostile_text_becomes_no_markup(tmp_path, simulated):
     offered["learners"], offered["constants"] = {HOSTILE: HOSTILE}, {HOSTILE: HOSTILE}
     offered["summaries"][0] |= {"experiment": HOSTILE, "file": HOSTILE}
     beside = [
-        {"note": HOSTILE, "label": HOSTILE, "head": [HOSTILE], "rows": [[HOSTILE]], "right": [], "files": [HOSTILE]}
+        {
+            "note": HOSTILE,
+            "label": HOSTILE,
+            "head": [HOSTILE],
+            "rows": [[HOSTILE]],
+            "right": [],
+            "files": [HOSTILE],
+        }
     ]
-    figure = {"name": HOSTILE, "caption": HOSTILE, "notebook": HOSTILE, "wide": (9, 6), "narrow": (3, 9)}
+    figure = {
+        "name": HOSTILE,
+        "caption": HOSTILE,
+        "notebook": HOSTILE,
+        "wide": (9, 6),
+        "narrow": (3, 9),
+    }
     sections = [(HOSTILE, HOSTILE, [figure], beside)]
-    shown = {"verdicts": None, "curves": offered, "learning": None, "sections": sections, "provenance": None}
+    shown = {
+        "verdicts": None,
+        "curves": offered,
+        "learning": None,
+        "sections": sections,
+        "provenance": None,
+    }
     text = rendered(tmp_path, "index.html.j2", paper=HOSTILE, **shown)
     assert "alert(1)" in text
     assert "<script>alert" not in text
@@ -192,4 +231,6 @@ def test_numbers(value, form, text):
 def test_intervals_and_powers():
     assert render.interval((1, 0.5, 1.5)) == Markup("1.00 <small>[0.50, 1.50]</small>")
     assert render.interval((1, None, None)) == "1.00"
-    assert render.powers("B^{1/3} K^{4/5} < x^2") == Markup("B<sup>1/3</sup> K<sup>4/5</sup> &lt; x<sup>2</sup>")
+    assert render.powers("B^{1/3} K^{4/5} < x^2") == Markup(
+        "B<sup>1/3</sup> K<sup>4/5</sup> &lt; x<sup>2</sup>"
+    )

@@ -28,7 +28,10 @@ def test_every_figure_names_its_notebook_and_its_data(full, shown):
     drawn = [(one.name, name) for name, figures in full.notebooks.items() for one in figures]
     assert [(one["name"], one["notebook"]) for one in shown["figures"]] == drawn
     for one in shown["figures"]:
-        read = [*one["files"], *(table for name in one["experiments"] for table in full.tables(name))]
+        read = [
+            *one["files"],
+            *(table for name in one["experiments"] for table in full.tables(name)),
+        ]
         assert read
         assert {*read} <= {*full.read_by(one["notebook"])}
 
@@ -37,7 +40,9 @@ def test_together_the_figures_of_a_notebook_show_all_that_it_reads(full, shown):
     for notebook in full.notebooks:
         mine = [one for one in shown["figures"] if one["notebook"] == notebook]
         read = {file for one in mine for file in one["files"]}
-        read |= {table for one in mine for name in one["experiments"] for table in full.tables(name)}
+        read |= {
+            table for one in mine for name in one["experiments"] for table in full.tables(name)
+        }
         assert read == {*full.read_by(notebook)}
 
 
@@ -54,7 +59,9 @@ def test_experiments_are_told_in_words(shown):
     (one,) = [one for one in shown["experiments"] if one["name"] == "protocols_80000"]
     assert one["environment"] == "grid_world, map 18x18, horizon 25, limit 5.0"
     assert (one["episodes"], one["seeds"]) == ("80,000", "4 seeds, 1000-1003")
-    assert one["learners"][0] == "Algorithm 1: Non-stationary Triple-Q (literal, 2 authors, 3 tuned)"
+    assert (
+        one["learners"][0] == "Algorithm 1: Non-stationary Triple-Q (literal, 2 authors, 3 tuned)"
+    )
 
 
 def test_the_hash_of_a_learner_is_the_one_in_its_result_files(full, shown):
@@ -76,13 +83,19 @@ def test_versions_are_those_of_the_lock(shown, monkeypatch, tmp_path):
 def test_the_same_configuration_elsewhere_gives_the_same_text():
     def text(**changed):
         plan = planning.make(TINY | changed)
-        return render.environment().get_template("provenance.html.j2").render(provenance=provenance.context(plan, ROOT))
+        return (
+            render.environment()
+            .get_template("provenance.html.j2")
+            .render(provenance=provenance.context(plan, ROOT))
+        )
 
     assert text(results="elsewhere", batch=5) == text()
 
 
 def test_hostile_options_stay_text(tmp_path):
-    experiment = TINY["experiments"][0] | {"environment": {"name": "arrays", "file": "<script>'\".npz"}}
+    experiment = TINY["experiments"][0] | {
+        "environment": {"name": "arrays", "file": "<script>'\".npz"}
+    }
     shown = provenance.context(_without_making(TINY | {"experiments": [experiment]}), tmp_path)
     text = render.environment().get_template("provenance.html.j2").render(provenance=shown)
     assert "<script" not in text

@@ -8,7 +8,14 @@ from nscmdp import cli
 from wei2023.report import reference
 from wei2023.study import layout
 
-CLAIM = {"verdict": "holds", "value": 1.25, "low": 1.2, "high": 1.3, "slack": None, "evidence": {"why": "so"}}
+CLAIM = {
+    "verdict": "holds",
+    "value": 1.25,
+    "low": 1.2,
+    "high": 1.3,
+    "slack": None,
+    "evidence": {"why": "so"},
+}
 ANSWER = {"growth": [{"algorithm": "A", "gap_slope_K": 0.79}], "C20": {"holds_in": 0, "void": True}}
 
 
@@ -51,12 +58,26 @@ def test_a_number_within_the_tolerance_is_the_same_and_one_beyond_is_not(results
 
 
 def test_sentences_are_not_compared_and_words_of_closed_lists_are(results):
-    protocol = {"name": "as printed", "reason": "one", "frame_end": "full", "parts": {"C20a": {"agree": 3, "of": 20}}}
-    changes = {"reason": ("another", []), "frame_end": ("bump", ["answer/protocols/as printed/frame_end"])}
+    protocol = {
+        "name": "as printed",
+        "reason": "one",
+        "frame_end": "full",
+        "parts": {"C20a": {"agree": 3, "of": 20}},
+    }
+    changes = {
+        "reason": ("another", []),
+        "frame_end": ("bump", ["answer/protocols/as printed/frame_end"]),
+    }
     for key, (value, said) in changes.items():
-        write(results, {"sentences": ["It holds."], "protocols": [protocol]}, [{"id": "C1", **CLAIM}])
+        write(
+            results, {"sentences": ["It holds."], "protocols": [protocol]}, [{"id": "C1", **CLAIM}]
+        )
         reference.write(results, results.parent / "reference.json")
-        write(results, {"sentences": ["No."], "protocols": [protocol | {key: value}]}, [{"id": "C1", **CLAIM}])
+        write(
+            results,
+            {"sentences": ["No."], "protocols": [protocol | {key: value}]},
+            [{"id": "C1", **CLAIM}],
+        )
         assert [found.split(":")[0] for found in compared(results)] == said
 
 
@@ -68,7 +89,9 @@ def test_what_stands_on_one_side_alone_is_named(results):
 
 
 def test_what_the_suite_came_to_is_compared_too(results):
-    ranking, tested = (results / layout.table(f"suite_{name}.csv") for name in ("ranking", "hypotheses"))
+    ranking, tested = (
+        results / layout.table(f"suite_{name}.csv") for name in ("ranking", "hypotheses")
+    )
     ranking.parent.mkdir()
     ranking.write_text("rank,learner,gap,low,high\n1,triple_q,0.1,0.05,0.15\n")
     tested.write_text("id,difference,low,high,p_holm,verdict,agree\nluck,,,,,not tested,3\n")
@@ -83,14 +106,22 @@ def test_what_the_suite_came_to_is_compared_too(results):
 
 
 def test_a_truth_is_no_number(results):
-    write(results, {**ANSWER, "C20": {"holds_in": 0, "void": 1}}, [{"id": "C1", **CLAIM}, {"id": "C3'", **CLAIM}])
+    write(
+        results,
+        {**ANSWER, "C20": {"holds_in": 0, "void": 1}},
+        [{"id": "C1", **CLAIM}, {"id": "C3'", **CLAIM}],
+    )
     assert compared(results) == ["answer/C20/void: 1, the reference has true"]
 
 
 def test_the_command_fails_where_a_value_differs_and_names_it(results, capsys):
     call = ["verify", str(results), "--reference", str(results.parent / "reference.json")]
     assert cli.main(call) == 0
-    write(results, {**ANSWER, "C20": {"holds_in": 3, "void": True}}, [{"id": "C1", **CLAIM}, {"id": "C3'", **CLAIM}])
+    write(
+        results,
+        {**ANSWER, "C20": {"holds_in": 3, "void": True}},
+        [{"id": "C1", **CLAIM}, {"id": "C3'", **CLAIM}],
+    )
     with pytest.raises(SystemExit) as ended:
         cli.main(call)
     assert ended.value.code == 1

@@ -23,7 +23,14 @@ GAPS = {"triple_q": 0.4, "nonstationary_triple_q": 0.2, "uniform": 2.0}
 def results(folder):
     """The tables of a comparison of two learners, of which Algorithm 1 is always the better one."""
     rows = [
-        {"environment": place, "instance": instance, "seed": seed, "learner": name, "choice": "main", "rho": 2.0}
+        {
+            "environment": place,
+            "instance": instance,
+            "seed": seed,
+            "learner": name,
+            "choice": "main",
+            "rho": 2.0,
+        }
         | dict.fromkeys(definition.MEASURES, gap + 0.01 * instance + 0.002 * seed)
         | {"state_bytes": 8}
         for place in PLACES
@@ -32,7 +39,9 @@ def results(folder):
         for name, gap in GAPS.items()
     ]
     loaded = suite.load(FILE)
-    for name, table in suite_tables(pd.DataFrame(rows), loaded.learners, loaded.hypotheses, FIRST).items():
+    for name, table in suite_tables(
+        pd.DataFrame(rows), loaded.learners, loaded.hypotheses, FIRST
+    ).items():
         write_csv(folder / layout.table(name), table)
     return Results(folder, {"suite": [f"suite_{name}" for name in PLACES]})
 
@@ -46,7 +55,9 @@ def test_the_better_learner_has_the_higher_profile_and_the_smaller_gaps(made):
     figure = figures.suite(made)
     profiles, places = figure.axes
     lines = {line.get_label(): line.get_ydata() for line in profiles.get_lines()}
-    first, second = (lines[figures.style.title(name)] for name in ("nonstationary_triple_q", "triple_q"))
+    first, second = (
+        lines[figures.style.title(name)] for name in ("nonstationary_triple_q", "triple_q")
+    )
     assert (first >= second).all()
     assert (first > second).any()
     dots = [line for line in places.get_lines() if line.get_linestyle() == "None"]
@@ -58,10 +69,17 @@ def test_the_better_learner_has_the_higher_profile_and_the_smaller_gaps(made):
 def test_the_section_has_the_ranking_the_hypotheses_and_the_reasons(made):
     planned = plan.make({"suite": {"file": str(FILE), "environments": PLACES, "setting": "scaled"}})
     order, stability, expected, beside, reasons = numbers._suite(planned, made.folder)
-    assert [row[1] for row in order["rows"]] == [figures.style.title(name) for name in list(GAPS)[1::-1]]
+    assert [row[1] for row in order["rows"]] == [
+        figures.style.title(name) for name in list(GAPS)[1::-1]
+    ]
     assert "2 of 16 environments" in order["note"]
     assert layout.TIMING in order["files"]
-    assert [row[0] for row in stability["rows"]] == ["seeds", "instances", "instances and seeds", "searches"]
+    assert [row[0] for row in stability["rows"]] == [
+        "seeds",
+        "instances",
+        "instances and seeds",
+        "searches",
+    ]
     verdicts = {row[0]: row[expected["head"].index("verdict")] for row in expected["rows"]}
     assert len(verdicts) == len(planned.suite.hypotheses)
     assert all(verdict.startswith("not tested") for verdict in verdicts.values())
@@ -75,7 +93,10 @@ def test_a_part_of_the_suite_stands_beside_the_whole(made, tmp_path, monkeypatch
     """Where the repository keeps the whole, and where the run is a part of it."""
     monkeypatch.chdir(tmp_path)
     head = "learner,gap,low,high\n"
-    for name, text in {"ranking": f"{head}triple_q,0.1,0.05,0.15\n", "hypotheses": "id,verdict\nluck,holds\n"}.items():
+    for name, text in {
+        "ranking": f"{head}triple_q,0.1,0.05,0.15\n",
+        "hypotheses": "id,verdict\nluck,holds\n",
+    }.items():
         (definition.KEPT / f"suite_{name}.csv").parent.mkdir(parents=True, exist_ok=True)
         (definition.KEPT / f"suite_{name}.csv").write_text(text)
     chosen = {"file": str(FILE), "environments": PLACES, "setting": "scaled"}
@@ -84,12 +105,17 @@ def test_a_part_of_the_suite_stands_beside_the_whole(made, tmp_path, monkeypatch
     beside = {row[1]: row[order["head"].index("gap, whole suite")] for row in order["rows"]}
     assert beside[figures.style.title("triple_q")].startswith("0.100")
     assert beside[figures.style.title("nonstationary_triple_q")] == ""
-    assert sorted({row[expected["head"].index("whole suite")] for row in expected["rows"]}) == ["", "holds"]
+    assert sorted({row[expected["head"].index("whole suite")] for row in expected["rows"]}) == [
+        "",
+        "holds",
+    ]
     whole = plan.make({"suite": chosen | {"environments": None}})
     assert whole.kept_of_the_suite == {}
 
 
 def test_the_notebook_shows_the_same_tables(made):
     assert "holds" not in figures.hypotheses(made).to_html()
-    assert figures.ranking(made).data["learner"].iloc[0] == figures.style.title("nonstationary_triple_q")
+    assert figures.ranking(made).data["learner"].iloc[0] == figures.style.title(
+        "nonstationary_triple_q"
+    )
     assert figures.stability(made).data["the order changes"].max() == 0.0

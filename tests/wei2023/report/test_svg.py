@@ -95,7 +95,10 @@ def test_marks_that_shine_through_each_other_are_not_grouped():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("translate(12.3456 -0.001) scale(0.0924 -0.0924)", "translate(12.35 0) scale(0.0924 -0.0924)"),
+        (
+            "translate(12.3456 -0.001) scale(0.0924 -0.0924)",
+            "translate(12.35 0) scale(0.0924 -0.0924)",
+        ),
         ("rotate(-90)", "rotate(-90)"),
         ("0.5", ".5"),
         ("-0.126", "-.13"),
@@ -112,7 +115,9 @@ def points(path):
     here = start = np.zeros(2)
     found = []
     for command, numbers in re.findall(r"([mlqcz])([^mlqcz]*)", path):
-        steps = np.array(re.findall(svg.NUMBER, numbers), float).reshape(-1, {"q": 2, "c": 3}.get(command, 1), 2)
+        steps = np.array(re.findall(svg.NUMBER, numbers), float).reshape(
+            -1, {"q": 2, "c": 3}.get(command, 1), 2
+        )
         for number, step in enumerate(steps):
             found.append(here + step)
             here = found[-1][-1]
@@ -122,7 +127,10 @@ def points(path):
 
 
 def test_curves_and_closed_parts_stay_where_they_were():
-    closed, curves = "M 1.004 1 \nL 5 1 \nL 5 5 \nz \n", "Q 11 12.5 13 10 \nQ 15 7.346 17 10 \nC 18 11 19 12 20.5 10 \n"
+    closed, curves = (
+        "M 1.004 1 \nL 5 1 \nL 5 5 \nz \n",
+        "Q 11 12.5 13 10 \nQ 15 7.346 17 10 \nC 18 11 19 12 20.5 10 \n",
+    )
     path = f"{closed}M 10 10 \n{curves}L 30 30 \n"
     assert svg.shorter(path).count("z") == 1
     expected = np.array(re.findall(r"[\d.]+", path), float).reshape(-1, 2)
@@ -136,7 +144,9 @@ def test_a_thinned_line_passes_all_its_vertices_nearby(vertices):
     np.testing.assert_allclose(kept[[0, -1]], vertices[[0, -1]], atol=0.006)
     starts, along = kept[:-1], np.diff(kept, axis=0)
     for vertex in vertices:
-        share = np.clip(((vertex - starts) * along).sum(1) / np.maximum((along**2).sum(1), 1e-12), 0, 1)
+        share = np.clip(
+            ((vertex - starts) * along).sum(1) / np.maximum((along**2).sum(1), 1e-12), 0, 1
+        )
         assert np.hypot(*(starts + share[:, None] * along - vertex).T).min() < svg.TOLERANCE + 0.01
 
 

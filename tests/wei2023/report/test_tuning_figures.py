@@ -12,24 +12,62 @@ FIRST, SECOND = "nonstationary_triple_q", "triple_q"
 
 def results(folder, searches=2, feasible=True):
     """Two algorithms, some searches of two efforts each; the second effort halves the loss and is feasible."""
-    keys = [{"tuning": "t", "algorithm": name, "episodes": 100, "decides": True} for name in (FIRST, SECOND)]
+    keys = [
+        {"tuning": "t", "algorithm": name, "episodes": 100, "decides": True}
+        for name in (FIRST, SECOND)
+    ]
     curves, scored, tuned, ends = [], [], [], []
     for key in keys:
         for search in range(searches):
             for step, tried in enumerate((16, 32)):
-                found = {"loss": (2.0 + search) / 2**step, "feasible": bool(step) and feasible, "lam": 0.1 + 0.8 * step}
-                row = {**key, "search": search, "tried": tried, "violation": 0.1 - 0.2 * step, **found}
+                found = {
+                    "loss": (2.0 + search) / 2**step,
+                    "feasible": bool(step) and feasible,
+                    "lam": 0.1 + 0.8 * step,
+                }
+                row = {
+                    **key,
+                    "search": search,
+                    "tried": tried,
+                    "violation": 0.1 - 0.2 * step,
+                    **found,
+                }
                 curves.append({**row, "violation_bound": 0.2 - 0.3 * step})
                 scored.append(row)
             main = " main" if search == 0 else ""
-            choice = {**key, "search": search, "choice": f"search_{search}{main}", "chosen": search == 0}
-            measured = {"loss": 1.0 + search / 2, "violation": -0.1, "violation_bound": -0.05, "lam": 0.9}
-            said = {"factors": json.dumps({"eta": 0.5}), "edges": "eta" if search == 0 else "", "feasible": feasible}
+            choice = {
+                **key,
+                "search": search,
+                "choice": f"search_{search}{main}",
+                "chosen": search == 0,
+            }
+            measured = {
+                "loss": 1.0 + search / 2,
+                "violation": -0.1,
+                "violation_bound": -0.05,
+                "lam": 0.9,
+            }
+            said = {
+                "factors": json.dumps({"eta": 0.5}),
+                "edges": "eta" if search == 0 else "",
+                "feasible": feasible,
+            }
             tuned.append({**choice, **measured, **said, "only_by_not_learning": False})
-        ended = {"searches": searches, "tried": 32, "feasible_searches": searches, "gained": 0.5, "apart": 0.5}
+        ended = {
+            "searches": searches,
+            "tried": 32,
+            "feasible_searches": searches,
+            "gained": 0.5,
+            "apart": 0.5,
+        }
         ends.append({**key, **ended, "done": False, "agree": False})
     (folder / "tables").mkdir()
-    for name, rows in {"efforts": curves, "candidates": scored, "tuned": tuned, "saturation": ends}.items():
+    for name, rows in {
+        "efforts": curves,
+        "candidates": scored,
+        "tuned": tuned,
+        "saturation": ends,
+    }.items():
         pd.DataFrame(rows).to_csv(folder / f"tables/{name}.csv", index=False)
     return Results(folder, {"tuning": ["t"]})
 
@@ -60,7 +98,9 @@ def test_tables_say_what_was_gained_and_chosen(tmp_path):
     table = tuning.saturation(found).data
     assert table.loc[0, ["done", "agree", "last doubling gained"]].tolist() == ["no", "no", 0.5]
     chosen = tuning.choices(found).data
-    assert chosen.loc[0, ["feasible", "loss", "factors", "near an end of their range"]].tolist() == [
+    assert chosen.loc[
+        0, ["feasible", "loss", "factors", "near an end of their range"]
+    ].tolist() == [
         "yes",
         1.0,
         "eta 0.5",

@@ -35,8 +35,12 @@ def finished(tmp_path_factory):
     integrity.start(planned, folder)
     optima.solve(specifications.optimum(planned, "small"), folder / "environments/small.parquet")
     for learner, seeds, name in planned.run_files("small"):
-        simulations.simulate_batch(specifications.simulation(planned, "small", learner), seeds, folder / name)
-    for name in planned.files():  # tables, notebooks and pages: an audit knows them by their checksums alone
+        simulations.simulate_batch(
+            specifications.simulation(planned, "small", learner), seeds, folder / name
+        )
+    for name in (
+        planned.files()
+    ):  # tables, notebooks and pages: an audit knows them by their checksums alone
         if not (folder / name).exists():
             files.write_text(folder / name, f"made for the audit: {name}")
     files.write_text(folder / "logs/page.log", "written today")
@@ -58,11 +62,16 @@ def flip(file):
 def test_a_finished_run_is_sound(folder, capsys):
     assert cli.main(["check", str(folder)]) == 0
     number = len(plan.make(CONFIG).files())
-    assert capsys.readouterr().out == f"my results: {number} files, all there, sound and as planned\n"
+    assert (
+        capsys.readouterr().out == f"my results: {number} files, all there, sound and as planned\n"
+    )
 
 
 def test_the_checksums_are_those_of_other_tools(folder):
-    expected = {hashlib.sha256((folder / name).read_bytes()).hexdigest(): name for name in (FIRST, "index.html")}
+    expected = {
+        hashlib.sha256((folder / name).read_bytes()).hexdigest(): name
+        for name in (FIRST, "index.html")
+    }
     lines = (folder / integrity.CHECKSUMS).read_text().splitlines()
     assert {f"{checksum}  {name}" for checksum, name in expected.items()} < set(lines)
     assert {line.partition("  ")[2] for line in lines} == set(plan.make(CONFIG).files())
@@ -99,14 +108,18 @@ def test_what_does_not_belong_there_is_listed_with_the_command_that_removes_it(f
         f"{RUNS}/seeds=7-7.parquet": "not of this run",
         ".host.123.checksums.txt": "a temporary file",
     }
-    assert str(found).endswith(f"rm 'my results/.host.123.checksums.txt' 'my results/{RUNS}/seeds=7-7.parquet'")
+    assert str(found).endswith(
+        f"rm 'my results/.host.123.checksums.txt' 'my results/{RUNS}/seeds=7-7.parquet'"
+    )
     assert not found.sound
 
 
 def test_results_of_other_sources_or_another_version_are_found(folder, monkeypatch):
     monkeypatch.setattr(specifications, "run_digest", lambda algorithm: "edited")
     another = "does not belong here: it was made from another"
-    assert integrity.check(folder).redo == dict.fromkeys([FIRST, SECOND], f"{another} specification (sources)")
+    assert integrity.check(folder).redo == dict.fromkeys(
+        [FIRST, SECOND], f"{another} specification (sources)"
+    )
     monkeypatch.undo()
     monkeypatch.setattr(files, "__version__", "9.9.9")
     assert integrity.check(folder).redo == dict.fromkeys(
@@ -148,7 +161,9 @@ def test_repairing_removes_what_is_damaged_and_nothing_else(folder, finished_bef
     (folder / SECOND).write_bytes((folder / SECOND).read_bytes()[:-10])
     (said,) = integrity.repair(plan.make(CONFIG), folder)
     assert said.startswith(f"{folder / SECOND} is damaged: ")
-    there = [(folder / name).exists() for name in (FIRST, SECOND, "index.html", integrity.CHECKSUMS)]
+    there = [
+        (folder / name).exists() for name in (FIRST, SECOND, "index.html", integrity.CHECKSUMS)
+    ]
     assert there == [True, False, True, False]
 
 
@@ -157,13 +172,21 @@ def test_the_noted_configuration_makes_the_same_plan(folder):
     assert noted.config == plan.make(CONFIG).config
 
 
-def test_a_job_takes_runs_from_files_that_hold_its_seeds_and_reads_no_others(folder, monkeypatch, capsys):
+def test_a_job_takes_runs_from_files_that_hold_its_seeds_and_reads_no_others(
+    folder, monkeypatch, capsys
+):
     planned = plan.make(CONFIG)
     (folder / RUNS / "seeds=mine.parquet").write_text("not a name of ours")
     read = []
-    monkeypatch.setattr(simulations.files, "read", lambda file, read_it=files.read: read.append(file) or read_it(file))
+    monkeypatch.setattr(
+        simulations.files,
+        "read",
+        lambda file, read_it=files.read: read.append(file) or read_it(file),
+    )
     simulations.simulate_batch(
-        specifications.simulation(planned, "small", "uniform.literal"), [1, 2], folder / RUNS / "seeds=1-2.parquet"
+        specifications.simulation(planned, "small", "uniform.literal"),
+        [1, 2],
+        folder / RUNS / "seeds=1-2.parquet",
     )
     assert read == [folder / SECOND]
     said = capsys.readouterr().err

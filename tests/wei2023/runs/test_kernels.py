@@ -11,7 +11,9 @@ NAMES = ("triple_q", "uniform")
 
 def planned(**changed):
     learners = [{"algorithm": name, "setting": "literal"} for name in NAMES]
-    experiment = TINY["experiments"][0] | {"learners": learners, "keep": "episodes", "seeds": 1} | changed
+    experiment = (
+        TINY["experiments"][0] | {"learners": learners, "keep": "episodes", "seeds": 1} | changed
+    )
     return plan.make(TINY | {"experiments": [experiment]})
 
 
@@ -40,7 +42,9 @@ def test_kernels_of_an_algorithm_with_results_are_announced_even_if_they_are_los
     """Snakemake makes whatever needs a missing file again."""
     chosen = planned()
     ((_, seeds, name),) = [one for one in chosen.run_files("small") if one[0] == "uniform.literal"]
-    simulations.simulate_batch(specifications.simulation(chosen, "small", "uniform.literal"), seeds, tmp_path / name)
+    simulations.simulate_batch(
+        specifications.simulation(chosen, "small", "uniform.literal"), seeds, tmp_path / name
+    )
     assert announced(chosen, tmp_path) == ["uniform"]
     assert announced(planned(seeds=3), tmp_path) == ["uniform"]
     assert announced(planned(episodes=[65]), tmp_path) == []  # all is made again in any case

@@ -31,7 +31,12 @@ BASE = {
 }
 
 
-TUNING = {"name": "tuning", "environment": {"name": "menu"}, "episodes": 64, "algorithms": ["triple_q"]}
+TUNING = {
+    "name": "tuning",
+    "environment": {"name": "menu"},
+    "episodes": 64,
+    "algorithms": ["triple_q"],
+}
 STUCK = {"name": "grid_world", "map": "6x6", "limit": 0.0, "success": 1.0} | dict.fromkeys(
     ("success_drift", "cost_drift", "reward_drift"), 0.0
 )
@@ -63,41 +68,90 @@ def test_the_shipped_configurations_are_accepted(preset, monkeypatch):
 
 WRONG = {
     "unknown key at the top": ({**BASE, "cores": 8}, ["cores = 8", "unknown key", "batch"]),
-    "unknown key of an experiment": (changed(trials=3), ["experiments[0].trials = 3", "unknown key", "seeds"]),
+    "unknown key of an experiment": (
+        changed(trials=3),
+        ["experiments[0].trials = 3", "unknown key", "seeds"],
+    ),
     "misspelt required key": (
-        {"experiments": [{("seedz" if k == "seeds" else k): v for k, v in BASE["experiments"][0].items()}]},
+        {
+            "experiments": [
+                {("seedz" if k == "seeds" else k): v for k, v in BASE["experiments"][0].items()}
+            ]
+        },
         ["experiments[0].seedz = 2: unknown key, did you mean seeds? (expected one of name, "],
     ),
-    "misspelt option": (environment(hoorizon=25), ["experiments[0].environment.hoorizon = 25", "mean horizon?"]),
-    "unknown environment": (environment(name="gridworld"), ["environment.name", '"gridworld"', "mean grid_world?"]),
-    "no environment named": (changed(environment={"nam": "menu"}), ["environment.nam", "mean name?"]),
+    "misspelt option": (
+        environment(hoorizon=25),
+        ["experiments[0].environment.hoorizon = 25", "mean horizon?"],
+    ),
+    "unknown environment": (
+        environment(name="gridworld"),
+        ["environment.name", '"gridworld"', "mean grid_world?"],
+    ),
+    "no environment named": (
+        changed(environment={"nam": "menu"}),
+        ["environment.nam", "mean name?"],
+    ),
     "wrong type": (changed(episodes=["many"]), ["experiments[0].episodes[0]", '"many"', "integer"]),
-    "a number as text": (environment(horizon="15"), ["experiments[0].environment.horizon", '"15"', "integer"]),
+    "a number as text": (
+        environment(horizon="15"),
+        ["experiments[0].environment.horizon", '"15"', "integer"],
+    ),
     "NaN": (environment(limit=float("nan")), ["experiments[0].environment.limit", "NaN", "finite"]),
     "infinity": (environment(cost_drift=float("inf")), ["environment.cost_drift", "finite"]),
-    "unknown algorithm": (learner(algorithm="tripleq"), ["learners[0].algorithm", '"tripleq"', "mean triple_q?"]),
-    "misspelt algorithm's key": (changed(learners=[{"algo": "triple_q"}]), ["learners[0].algo", "mean algorithm?"]),
-    "unknown setting": (learner(setting="litral"), ["learners[0].setting", '"litral"', "mean literal?", "scaled"]),
+    "unknown algorithm": (
+        learner(algorithm="tripleq"),
+        ["learners[0].algorithm", '"tripleq"', "mean triple_q?"],
+    ),
+    "misspelt algorithm's key": (
+        changed(learners=[{"algo": "triple_q"}]),
+        ["learners[0].algo", "mean algorithm?"],
+    ),
+    "unknown setting": (
+        learner(setting="litral"),
+        ["learners[0].setting", '"litral"', "mean literal?", "scaled"],
+    ),
     "unknown factor": (
         learner(setting="scaled", factors={"fame": 2.0}),
         ["learners[0].factors.fame = 2.0", "did you mean frame?"],
     ),
-    "unknown role": (changed(role="grwth"), ['experiments[0].role = "grwth"', "did you mean growth?"]),
-    "unknown word for batch": (changed(batch="automatic"), ["experiments[0].batch", "did you mean auto?"]),
+    "unknown role": (
+        changed(role="grwth"),
+        ['experiments[0].role = "grwth"', "did you mean growth?"],
+    ),
+    "unknown word for batch": (
+        changed(batch="automatic"),
+        ["experiments[0].batch", "did you mean auto?"],
+    ),
     "factors without scaled": (learner(factors={"frame": 2.0}), ["learners[0].factors", "scaled"]),
     "a negative factor": (
         learner(setting="scaled", factors={"frame": -1.0}),
         ["factors.frame", "greater than or equal"],
     ),
     "zero seeds": (changed(seeds=0), ["experiments[0].seeds", "0", "greater than or equal to 1"]),
-    "too many seeds": (changed(seeds=10**12), ["experiments[0].seeds", "less than or equal to 1000000"]),
+    "too many seeds": (
+        changed(seeds=10**12),
+        ["experiments[0].seeds", "less than or equal to 1000000"],
+    ),
     "too large a seed": (changed(seeds=[2**63]), ["experiments[0].seeds[0]", "less than or equal"]),
     "no seeds": (changed(seeds=[]), ["experiments[0].seeds", "at least 1"]),
-    "duplicate seeds": (changed(seeds=[1, 2, 1]), ["experiments[0].seeds", "[1, 2, 1]", "distinct"]),
-    "seeds that name no file": (changed(seeds=[*range(0, 900, 2)], batch=900), ["experiments[0].seeds", "batch"]),
-    "too many episodes": (changed(episodes=[10**10]), ["experiments[0].episodes[0]", "less than or equal"]),
+    "duplicate seeds": (
+        changed(seeds=[1, 2, 1]),
+        ["experiments[0].seeds", "[1, 2, 1]", "distinct"],
+    ),
+    "seeds that name no file": (
+        changed(seeds=[*range(0, 900, 2)], batch=900),
+        ["experiments[0].seeds", "batch"],
+    ),
+    "too many episodes": (
+        changed(episodes=[10**10]),
+        ["experiments[0].episodes[0]", "less than or equal"],
+    ),
     "too many windows": (changed(windows=10**9), ["experiments[0].windows", "less than or equal"]),
-    "too large an option": (environment(legs=10**12), ["experiments[0].environment.legs", "less than or equal"]),
+    "too large an option": (
+        environment(legs=10**12),
+        ["experiments[0].environment.legs", "less than or equal"],
+    ),
     "too large a map": (
         environment(map="random", size=5000),
         ["experiments[0].environment", "too large", "20,000,000"],
@@ -106,10 +160,19 @@ WRONG = {
         changed(environment={"name": "random_tabular", "states": 90_000, "branching": 900}),
         ["experiments[0].environment", "too large"],
     ),
-    "the same learner twice": (changed(learners=BASE["experiments"][0]["learners"][:1] * 2), ["learners", "label"]),
-    "two experiments of one name": ({"experiments": BASE["experiments"] * 2}, ["experiments", "'small'"]),
+    "the same learner twice": (
+        changed(learners=BASE["experiments"][0]["learners"][:1] * 2),
+        ["learners", "label"],
+    ),
+    "two experiments of one name": (
+        {"experiments": BASE["experiments"] * 2},
+        ["experiments", "'small'"],
+    ),
     "two tunings of one name": ({**BASE, "tunings": [TUNING, TUNING]}, ["tunings", "'tuning'"]),
-    "a tuning that chooses twice": ({**BASE, "tunings": [TUNING | {"checks": [64]}]}, ["tunings[0].checks", "64"]),
+    "a tuning that chooses twice": (
+        {**BASE, "tunings": [TUNING | {"checks": [64]}]},
+        ["tunings[0].checks", "64"],
+    ),
     "a tuning that cannot be": (
         {**BASE, "tunings": [TUNING | {"environment": STUCK, "algorithms": ["propd_ppo"]}]},
         ["tunings[0].algorithms", "Slater gap"],
@@ -123,15 +186,36 @@ WRONG = {
     "no mapping": ([], ["[]", "object"]),
     "a date": ({**BASE, "results": datetime.date(2023, 4, 25)}, ["date", "text"]),
     "a key with a line break": ({**BASE, "a\nb": 1}, ["unknown key"]),
-    "a name that leaves the folder": (changed(name="../up"), ["experiments[0].name", "../up", "pattern"]),
-    "a name that Snakemake refuses": (changed(name="x" * 20), ["experiments[0].name", "twenty times"]),
-    "a label that Snakemake refuses": (learner(label="a" + "xy" * 30), ["learners[0].label", "twenty times"]),
-    "a name like a table's": (changed(name="tuned.csv"), ["experiments[0].name", "tuned.csv", "pattern"]),
-    "K too small for the drift": (changed(episodes=[2]), ["experiments[0].episodes", "K=2", "4 are enough"]),
+    "a name that leaves the folder": (
+        changed(name="../up"),
+        ["experiments[0].name", "../up", "pattern"],
+    ),
+    "a name that Snakemake refuses": (
+        changed(name="x" * 20),
+        ["experiments[0].name", "twenty times"],
+    ),
+    "a label that Snakemake refuses": (
+        learner(label="a" + "xy" * 30),
+        ["learners[0].label", "twenty times"],
+    ),
+    "a name like a table's": (
+        changed(name="tuned.csv"),
+        ["experiments[0].name", "tuned.csv", "pattern"],
+    ),
+    "K too small for the drift": (
+        changed(episodes=[2]),
+        ["experiments[0].episodes", "K=2", "4 are enough"],
+    ),
     "K too small for a frame": (
         changed(
             episodes=[20],
-            learners=[{"algorithm": "nonstationary_triple_q", "setting": "scaled", "factors": {"frame": 50.0}}],
+            learners=[
+                {
+                    "algorithm": "nonstationary_triple_q",
+                    "setting": "scaled",
+                    "factors": {"frame": 50.0},
+                }
+            ],
         ),
         ["experiments[0].episodes = 20", "nonstationary_triple_q.scaled", "expected 1 to 20"],
     ),
@@ -143,22 +227,46 @@ WRONG = {
         {**BASE, "shown": [{"environment": {"name": "grid_world", "limit": -1.0}, "episodes": 9}]},
         ["shown[0].environment.limit = -1.0 is infeasible", "best attainable"],
     ),
-    "an unreadable map": (environment(map="9x9"), ["experiments[0].environment", "'9x9'", "18x18, 6x6"]),
-    "an unknown budget": (changed(budgets=[{"legz": 2}]), ["experiments[0].budgets[0].legz = 2", "did you mean legs?"]),
+    "an unreadable map": (
+        environment(map="9x9"),
+        ["experiments[0].environment", "'9x9'", "18x18, 6x6"],
+    ),
+    "an unknown budget": (
+        changed(budgets=[{"legz": 2}]),
+        ["experiments[0].budgets[0].legz = 2", "did you mean legs?"],
+    ),
     "a budget of the wrong type": (
         changed(budgets=[{"legs": 1.5}]),
         ["experiments[0].budgets[0].legs = 1.5", "integer"],
     ),
-    "a budget of another environment": (changed(budgets=[{"budget": 2.0}]), ["budgets[0].budget = 2.0", "one of legs"]),
-    "a reading among budgets": (changed(budgets=[{"limit": 2.0}]), ["budgets[0].limit", "expected under readings"]),
-    "a budget among readings": (changed(readings=[{}, {"legs": 2}]), ["readings[1].legs", "expected under budgets"]),
-    "another environment as a reading": (changed(readings=[{"name": "menu"}]), ["readings[0].name", "unknown key"]),
-    "an unknown key of claims": ({**BASE, "claims": {"sample": 4}}, ["claims.sample = 4", "did you mean samples?"]),
+    "a budget of another environment": (
+        changed(budgets=[{"budget": 2.0}]),
+        ["budgets[0].budget = 2.0", "one of legs"],
+    ),
+    "a reading among budgets": (
+        changed(budgets=[{"limit": 2.0}]),
+        ["budgets[0].limit", "expected under readings"],
+    ),
+    "a budget among readings": (
+        changed(readings=[{}, {"legs": 2}]),
+        ["readings[1].legs", "expected under budgets"],
+    ),
+    "another environment as a reading": (
+        changed(readings=[{"name": "menu"}]),
+        ["readings[0].name", "unknown key"],
+    ),
+    "an unknown key of claims": (
+        {**BASE, "claims": {"sample": 4}},
+        ["claims.sample = 4", "did you mean samples?"],
+    ),
     "more seeds than the pool": (
         {**BASE, "tunings": [TUNING | {"seeds": 33}]},
         ["tunings[0].seeds = 33", "at most effort.pool = 32"],
     ),
-    "windows of some episodes": (changed(keep="windows", evaluate_every=2), ["experiments[0].evaluate_every = 2", "1"]),
+    "windows of some episodes": (
+        changed(keep="windows", evaluate_every=2),
+        ["experiments[0].evaluate_every = 2", "1"],
+    ),
 }
 
 
@@ -182,17 +290,23 @@ def test_a_map_that_is_not_text_is_refused(tmp_path):
 
 def test_the_exported_schema_is_that_of_the_models():
     exported = (ROOT / "workflow/schemas/config.json").read_text()
-    assert exported == config.schema_text(), "run: wei2023 job schema --output workflow/schemas/config.json"
+    assert exported == config.schema_text(), (
+        "run: wei2023 job schema --output workflow/schemas/config.json"
+    )
 
 
 def test_the_text_of_the_schema_is_the_schema():
     assert json.loads(config.schema_text()) == config.schema()
 
 
-@pytest.mark.parametrize("name", ["Config", "Experiment", "Tuning", "Effort", "Shown", "Sweep", *algorithms.OWN])
+@pytest.mark.parametrize(
+    "name", ["Config", "Experiment", "Tuning", "Effort", "Shown", "Sweep", *algorithms.OWN]
+)
 def test_every_key_is_described_in_the_schema(name):
     exported = json.loads((ROOT / "workflow/schemas/config.json").read_text())
-    properties = exported["properties"] if name == "Config" else exported["$defs"][name]["properties"]
+    properties = (
+        exported["properties"] if name == "Config" else exported["$defs"][name]["properties"]
+    )
     assert [key for key, field in properties.items() if not field.get("description")] == []
 
 
@@ -263,7 +377,10 @@ def test_a_sweep_over_settings_names_learners_as_if_they_stood_alone():
     ("over", "named"),
     [
         ({"variants.reset": ["never"]}, 'sweeps[0].over.variants.reset = "never": unknown'),
-        ({"variants.rest": ["full"]}, 'sweeps[0].over.variants.rest = "full": unknown key, did you mean reset?'),
+        (
+            {"variants.rest": ["full"]},
+            'sweeps[0].over.variants.rest = "full": unknown key, did you mean reset?',
+        ),
         ({"times.beta": [2.0]}, "sweeps[0].over.times.beta = 2.0: unknown key, did you mean eta?"),
         ({"setting": ["tuner"]}, 'sweeps[0].over.setting = "tuner": unknown, did you mean tuned?'),
         ({"setting.x": [1]}, 'sweeps[0].over.setting.x = 1: unknown key: setting is "tuned"'),
@@ -275,20 +392,30 @@ def test_a_sweep_over_settings_names_learners_as_if_they_stood_alone():
 )
 def test_a_sweep_over_what_a_learner_does_not_have_is_refused(over, named):
     with pytest.raises(config.Unacceptable) as error:
-        config.parse(swept(learner={"algorithm": "nonstationary_triple_q", "setting": "tuned"}, over=over))
+        config.parse(
+            swept(learner={"algorithm": "nonstationary_triple_q", "setting": "tuned"}, over=over)
+        )
     assert named in str(error.value)
 
 
 def test_the_learner_of_a_sweep_is_checked_like_any_other():
-    with pytest.raises(config.Unacceptable, match=r"sweeps\[0\]\.learner\.seting .* did you mean setting\?"):
-        config.parse(swept(learner={"algorithm": "triple_q", "seting": "tuned"}, over={"times.eta": [1.0]}))
+    with pytest.raises(
+        config.Unacceptable, match=r"sweeps\[0\]\.learner\.seting .* did you mean setting\?"
+    ):
+        config.parse(
+            swept(learner={"algorithm": "triple_q", "seting": "tuned"}, over={"times.eta": [1.0]})
+        )
     with pytest.raises(config.Unacceptable, match=r"sweeps\[0\]\.learner\.label .* twenty times"):
-        config.parse(swept(learner={"algorithm": "triple_q", "label": "x" * 20}, over={"setting": ["tuned"]}))
+        config.parse(
+            swept(learner={"algorithm": "triple_q", "label": "x" * 20}, over={"setting": ["tuned"]})
+        )
     with pytest.raises(config.Unacceptable, match=r"sweeps\[0\]\.learner\.algorithm is missing"):
         config.parse(swept(learner={}, over={"times.eta": [1.0]}))
 
 
 def test_readings_and_budgets_and_episodes_are_crossed():
-    raw = changed(readings=[{}, {"limit": 3.0}], budgets=[{"legs": 1}, {"legs": 2}], episodes=[100, 200])
+    raw = changed(
+        readings=[{}, {"limit": 3.0}], budgets=[{"legs": 1}, {"legs": 2}], episodes=[100, 200]
+    )
     cases = [(case.reading, case.budget, case.episodes) for case in plan.make(raw).cases]
     assert cases == list(product(["default", "limit=3.0"], ["legs=1", "legs=2"], [100, 200]))

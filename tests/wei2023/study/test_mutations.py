@@ -23,16 +23,60 @@ ROOT = Path(__file__).parents[3]
 TINY = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
 NOTED = plan.make(TINY).config.model_dump(mode="json", exclude_unset=True)
 MUTATIONS, RUNS_PER_ROLE, SECONDS = 400, 3, 10
-ROLES = [role for role in catalogue.ROLES if role != "suite"]  # whose experiments are made of a file of its own
+ROLES = [
+    role for role in catalogue.ROLES if role != "suite"
+]  # whose experiments are made of a file of its own
 VALUES = [0, 1, -1, 2, 0.5, 10**6, 10**12, 10**400, 1e300, -1e-300, math.nan, math.inf]
-VALUES += [None, True, False, "", "a", "3", "a\nb", "../up", [], [0], [[]], {}, {"a": 1}, ["a", "a"]]
-WORDS = [*catalogue.ROLES, *algorithms.OWN, *environments.OWN, "literal", "authors", "scaled", "tuned", "auto"]
-WORDS += ["episodes", "windows", "all", "frame", "full", "bump", "6x6", "18x18", "random", "current", "tuning_6x6"]
+VALUES += [
+    None,
+    True,
+    False,
+    "",
+    "a",
+    "3",
+    "a\nb",
+    "../up",
+    [],
+    [0],
+    [[]],
+    {},
+    {"a": 1},
+    ["a", "a"],
+]
+WORDS = [
+    *catalogue.ROLES,
+    *algorithms.OWN,
+    *environments.OWN,
+    "literal",
+    "authors",
+    "scaled",
+    "tuned",
+    "auto",
+]
+WORDS += [
+    "episodes",
+    "windows",
+    "all",
+    "frame",
+    "full",
+    "bump",
+    "6x6",
+    "18x18",
+    "random",
+    "current",
+    "tuning_6x6",
+]
 
 
 def places(value, path=()):
     """Every key and item below a value, with the container that holds it."""
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, item in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
         yield value, key
         yield from places(item, (*path, key))
 
@@ -45,7 +89,9 @@ def delete(rng, raw):
 def misspell(rng, raw):
     holder, key = rng.choice([place for place in places(raw) if isinstance(place[0], dict)])
     at = rng.randrange(len(key))
-    holder[rng.choice([key[:at] + key[at + 1 :], key[:at] + "x" + key[at:], key.upper(), f"{key}.x"])] = holder.pop(key)
+    holder[
+        rng.choice([key[:at] + key[at + 1 :], key[:at] + "x" + key[at:], key.upper(), f"{key}.x"])
+    ] = holder.pop(key)
 
 
 def replace(rng, raw):
@@ -54,7 +100,9 @@ def replace(rng, raw):
 
 
 def replace_a_word(rng, raw):
-    holder, key = rng.choice([place for place in places(raw) if isinstance(place[0][place[1]], str)])
+    holder, key = rng.choice(
+        [place for place in places(raw) if isinstance(place[0][place[1]], str)]
+    )
     holder[key] = rng.choice(WORDS)
 
 
@@ -96,7 +144,10 @@ def add_a_learner(rng, raw):
 
 def rename_a_learner(rng, raw):
     chosen = one_of(rng, raw)
-    learners = [*chosen.get("learners", []), *(sweep["learner"] for sweep in chosen.get("sweeps", []))]
+    learners = [
+        *chosen.get("learners", []),
+        *(sweep["learner"] for sweep in chosen.get("sweeps", [])),
+    ]
     if learners:
         rng.choice(learners)["label"] = rng.choice(
             ["renamed", "a=1,b=2", "Z.9", "x" * 150, "long_name_" * 15, chosen["name"]]
@@ -115,7 +166,10 @@ def sweep_fewer_values(rng, raw):
 def another_case(rng, raw):
     chosen = one_of(rng, raw)
     name = chosen["environment"]["name"]
-    options = [{"seed": 1}, *([{"location": "current"}, {"cost_drift": 0.0}] if name == "grid_world" else [])]
+    options = [
+        {"seed": 1},
+        *([{"location": "current"}, {"cost_drift": 0.0}] if name == "grid_world" else []),
+    ]
     budgets = {"legs": 2} if name in ("menu", "grid_world") else {"budget": 5.0}
     rng.choice(
         [
@@ -155,9 +209,28 @@ def another_environment(rng, raw):
         [
             {"name": "menu", "legs": rng.choice([1, 3])},
             {"name": "random_tabular", **small},
-            {"name": "grid_world", "map": "6x6", "horizon": 9, "limit": rng.choice([0.5, 2.0, 9.0])},
-            {"name": "grid_world", "map": "6x6", "horizon": 9, "limit": 2.0, "success": 0.0, "success_drift": 0.0},
-            {"name": "grid_world", "map": "random", "size": 4, "horizon": 6, "switch": "goal", "switch_at": [0.5]},
+            {
+                "name": "grid_world",
+                "map": "6x6",
+                "horizon": 9,
+                "limit": rng.choice([0.5, 2.0, 9.0]),
+            },
+            {
+                "name": "grid_world",
+                "map": "6x6",
+                "horizon": 9,
+                "limit": 2.0,
+                "success": 0.0,
+                "success_drift": 0.0,
+            },
+            {
+                "name": "grid_world",
+                "map": "random",
+                "size": 4,
+                "horizon": 6,
+                "switch": "goal",
+                "switch_at": [0.5],
+            },
         ]
     )
 
@@ -195,7 +268,9 @@ SENSIBLE = [
 def mutated(number):
     """The tiny preset after one or two changes of any kind."""
     rng, raw = random.Random(number), copy.deepcopy(TINY)
-    first, last = rng.choice([(SENSIBLE, None), (None, ANYTHING), (SENSIBLE, SENSIBLE), (SENSIBLE, ANYTHING)])
+    first, last = rng.choice(
+        [(SENSIBLE, None), (None, ANYTHING), (SENSIBLE, SENSIBLE), (SENSIBLE, ANYTHING)]
+    )
     for changes in filter(None, (first, last)):
         rng.choice(changes)(rng, raw)
     return raw
@@ -225,7 +300,14 @@ def small(role):
     if role == "linear":
         tiny = {"name": "linear", "states": 12, "horizon": 2, "budget": 5.0}
         lsvi = {"algorithm": "lsvi_primal_dual", "setting": "scaled", "factors": {"frame": 1.0}}
-        return {**menu, "name": role, "role": role, "environment": tiny, "episodes": [64, 128], "learners": [lsvi]}
+        return {
+            **menu,
+            "name": role,
+            "role": role,
+            "environment": tiny,
+            "episodes": [64, 128],
+            "learners": [lsvi],
+        }
     found = next(one for one in NOTED["experiments"] if one["role"] == role)
     fewer = {"episodes": [100], "evaluate_every": 2} if found.get("keep") != "windows" else {}
     return copy.deepcopy({**found, **fewer, "name": role, "role": role, "seeds": 2})
@@ -252,12 +334,21 @@ def is_worthwhile(raw, role):
     if refusal(raw) is not None:
         return False
     planned = plan.make(raw)
-    return role in planned.roles and planned.runs <= 120 and max(case.episodes for case in planned.cases) <= 256
+    return (
+        role in planned.roles
+        and planned.runs <= 120
+        and max(case.episodes for case in planned.cases) <= 256
+    )
 
 
 def accepted(role):
     """The first numbers of mutations that are worth running."""
-    return list(islice((number for number in count() if is_worthwhile(runnable(role, number), role)), RUNS_PER_ROLE))
+    return list(
+        islice(
+            (number for number in count() if is_worthwhile(runnable(role, number), role)),
+            RUNS_PER_ROLE,
+        )
+    )
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,22 @@ WALK = {
 
 
 def planned(*changes):
-    return plan.make({"experiments": [{**WALK, "name": f"walk_{i}", **one} for i, one in enumerate(changes)]})
+    return plan.make(
+        {"experiments": [{**WALK, "name": f"walk_{i}", **one} for i, one in enumerate(changes)]}
+    )
 
 
 def test_the_first_experiment_with_the_same_environments_serves_the_others():
-    made = planned({}, {"episodes": [64]}, {"episodes": [64, 128]}, {"budgets": [{"legs": 2}]}, {"seeds": 5})
-    assert [made.optima_of(name) for name in made.experiments] == ["walk_0", "walk_0", "walk_2", "walk_3", "walk_0"]
+    made = planned(
+        {}, {"episodes": [64]}, {"episodes": [64, 128]}, {"budgets": [{"legs": 2}]}, {"seeds": 5}
+    )
+    assert [made.optima_of(name) for name in made.experiments] == [
+        "walk_0",
+        "walk_0",
+        "walk_2",
+        "walk_3",
+        "walk_0",
+    ]
     names = [file for file in made.computed() if file.startswith("environments/")]
     assert names == [layout.optima(f"walk_{i}") for i in (0, 2, 3)]
     assert integrity.optima(made, "walk_1").name == layout.optima("walk_0")
@@ -28,13 +38,24 @@ def test_the_first_experiment_with_the_same_environments_serves_the_others():
 def test_checkpoints_that_differ_by_seed_are_shared_where_they_are_among_another_experiments():
     thin = {"keep": "episodes", "evaluate_every": 4, "seeds": 3}
     made = planned(thin, {**thin, "seeds": 4}, thin, {**thin, "seeds": 2})
-    assert [made.optima_of(name) for name in made.experiments] == ["walk_0", "walk_1", "walk_0", "walk_0"]
+    assert [made.optima_of(name) for name in made.experiments] == [
+        "walk_0",
+        "walk_1",
+        "walk_0",
+        "walk_0",
+    ]
 
 
 def test_what_is_judged_needs_the_uniform_policy_beside_the_optimum():
     grid = {"name": "grid_world", "map": "6x6", "horizon": 15, "limit": 2.0}
     learner = {"algorithm": "nonstationary_triple_q", "setting": "authors"}
-    judged = {"environment": grid, "episodes": [400], "keep": "episodes", "role": "eta", "learners": [learner]}
+    judged = {
+        "environment": grid,
+        "episodes": [400],
+        "keep": "episodes",
+        "role": "eta",
+        "learners": [learner],
+    }
     plain = {key: value for key, value in judged.items() if key != "role"}
     made = planned(plain, judged, plain)
     assert [made.optima_of(name) for name in made.experiments] == ["walk_0", "walk_1", "walk_0"]
@@ -50,12 +71,23 @@ def test_behind_a_figure_stand_its_experiments_their_optima_and_their_tunings():
         {
             "effort": {"first_seed": 100, "first_selection_seed": 200},
             "tunings": [
-                {"name": name, "environment": grid, "episodes": 400, "algorithms": ["nonstationary_triple_q"]}
+                {
+                    "name": name,
+                    "environment": grid,
+                    "episodes": 400,
+                    "algorithms": ["nonstationary_triple_q"],
+                }
                 for name in ("used", "unused")
             ],
             "experiments": [
                 {**WALK, **shown, "name": "shown"},
-                {**WALK, **shown, "name": "shown_tuned", "learners": [literal, tuned], "tuning": "used"},
+                {
+                    **WALK,
+                    **shown,
+                    "name": "shown_tuned",
+                    "learners": [literal, tuned],
+                    "tuning": "used",
+                },
                 {**WALK, "name": "another"},
             ],
         }

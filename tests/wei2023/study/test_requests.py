@@ -30,7 +30,9 @@ def asked(learner="triple_q.literal", seeds=5, attempt=1, **changes):
 def test_time_grows_with_episodes_seeds_and_planning():
     base = asked(episodes=[200_000_000])
     assert asked(episodes=[400_000_000]).minutes == pytest.approx(2 * base.minutes, rel=0.1)
-    assert asked(episodes=[200_000_000], seeds=10).minutes == pytest.approx(2 * base.minutes, rel=0.1)
+    assert asked(episodes=[200_000_000], seeds=10).minutes == pytest.approx(
+        2 * base.minutes, rel=0.1
+    )
     assert asked("lsvi_primal_dual.literal", episodes=[200_000_000]).minutes > base.minutes
 
 
@@ -46,7 +48,11 @@ def test_memory_grows_with_states_and_episodes_that_are_kept():
 def test_a_learner_with_a_model_of_its_own_asks_for_what_it_keeps(algorithm):
     options = {"map": "random", "size": 100}
     learners = [{"algorithm": name, "setting": "scaled"} for name in (algorithm, "triple_q")]
-    changes = {"environment": {"name": "grid_world", **options}, "learners": learners, "episodes": [20_000]}
+    changes = {
+        "environment": {"name": "grid_world", **options},
+        "learners": learners,
+        "episodes": [20_000],
+    }
     planner, other = (asked(f"{one['algorithm']}.scaled", **changes).megabytes for one in learners)
     problem = Problem.of(environments.make("grid_world", 20_000, **options))
     kept = algorithms.state_bytes(algorithms.make(algorithm, problem, "scaled")) / 1e6
@@ -84,12 +90,22 @@ def test_an_experiment_may_choose_its_batch_itself():
 
 
 def test_policies_grow_with_episodes_states_and_learners():
-    learner, grid = {"algorithm": "nonstationary_triple_q"}, {"name": "grid_world", "map": "6x6", "limit": 8.0}
+    learner, grid = (
+        {"algorithm": "nonstationary_triple_q"},
+        {"name": "grid_world", "map": "6x6", "limit": 8.0},
+    )
 
     def ask(episodes=1_000_000_000, settings=("literal",), **options):
         sweep = {"learner": learner, "over": {"setting": [*settings]}}
-        changed = {"environment": {**grid, **options}, "learners": [], "sweeps": [sweep], "watch": True}
-        return requests.policies(planned(episodes=[episodes], **changed), "walk", "nonstationary_triple_q")
+        changed = {
+            "environment": {**grid, **options},
+            "learners": [],
+            "sweeps": [sweep],
+            "watch": True,
+        }
+        return requests.policies(
+            planned(episodes=[episodes], **changed), "walk", "nonstationary_triple_q"
+        )
 
     base = ask()
     assert ask(episodes=500_000_000).seconds < base.seconds

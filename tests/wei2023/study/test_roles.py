@@ -85,12 +85,20 @@ LACKING = {
         ["experiments[1].learners", "double_restart_triple_q.scaled in experiments[0]", "cases"],
     ),
     "one name is one learner": (
-        beside("growth", episodes=[512], learners=[learner(f"{FIRST}.scaled", factors={"frame": 2.0})], sweeps=[]),
+        beside(
+            "growth",
+            episodes=[512],
+            learners=[learner(f"{FIRST}.scaled", factors={"frame": 2.0})],
+            sweeps=[],
+        ),
         ["experiments[1].learners", f"the same as {FIRST}.scaled in experiments[0]"],
     ),
     "what is tuned once is tuned in one place": (
         experiments(
-            *({**TUNED_GROWTH, "name": name, "episodes": [K], "tuning": f"tuning_{name}"} for name, K in GROWS),
+            *(
+                {**TUNED_GROWTH, "name": name, "episodes": [K], "tuning": f"tuning_{name}"}
+                for name, K in GROWS
+            ),
             tunings=[{**TINY["tunings"][0], "name": f"tuning_{name}"} for name, _ in GROWS],
             protocols=None,
         ),
@@ -101,7 +109,10 @@ LACKING = {
             BY_ROLE["growth"] | {"readings": [{"seed": 1}, {"seed": 2}]},
             BY_ROLE["growth"] | {"name": "longer", "readings": [{"seed": 2}], "episodes": [512]},
         ),
-        ["experiments[1].readings", "the same as for double_restart_triple_q.scaled in experiments[0]"],
+        [
+            "experiments[1].readings",
+            "the same as for double_restart_triple_q.scaled in experiments[0]",
+        ],
     ),
     "linear likewise": (
         experiments(*({**BY_ROLE["growth"], "name": name, "role": "linear"} for name in "ab")),
@@ -117,7 +128,10 @@ LACKING = {
         ),
         ["experiments[0].environment", "Slater gap"],
     ),
-    "one experiment assumes budgets": (beside("assumed_budget"), ["experiments[1].role", "one experiment"]),
+    "one experiment assumes budgets": (
+        beside("assumed_budget"),
+        ["experiments[1].role", "one experiment"],
+    ),
     "budgets are assumed in one case": (
         alone("assumed_budget", episodes=[64, 128]),
         ["experiments[0].episodes", "[64, 128]", "one"],
@@ -127,14 +141,21 @@ LACKING = {
         ["experiments[0].learners", "assumed_budget: 1.0"],
     ),
     "learners differ in what they assume alone": (
-        alone("assumed_budget", sweeps=[], learners=[learner("one"), learner("two", variants={"reset": "bump"})]),
+        alone(
+            "assumed_budget",
+            sweeps=[],
+            learners=[learner("one"), learner("two", variants={"reset": "bump"})],
+        ),
         ["experiments[0].learners", "alone"],
     ),
     "summaries look at the last fifth": (
         alone("switches", keep="episodes", evaluate_every=128),
         ["experiments[0].evaluate_every", "last fifth of 128"],
     ),
-    "so do those of windows": (alone("switches", windows=2), ["experiments[0].windows", "last fifth of 128"]),
+    "so do those of windows": (
+        alone("switches", windows=2),
+        ["experiments[0].windows", "last fifth of 128"],
+    ),
 }
 
 
@@ -150,18 +171,26 @@ def test_what_a_role_lacks_is_named(case):
 
 
 ENOUGH = {
-    "growth in several experiments": beside("growth", sweeps=[], learners=[learner("a")], episodes=[64]),
-    "growth in several instances": alone("growth", readings=[{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 4}]),
+    "growth in several experiments": beside(
+        "growth", sweeps=[], learners=[learner("a")], episodes=[64]
+    ),
+    "growth in several instances": alone(
+        "growth", readings=[{"seed": 1}, {"seed": 2}, {"seed": 3}, {"seed": 4}]
+    ),
     "a longer K at one budget": beside("growth", budgets=[{"legs": 4}], episodes=[512]),
     "other learners in one of the instances": experiments(
         BY_ROLE["growth"] | {"readings": [{"seed": 1}, {"seed": 2}]},
-        BY_ROLE["growth"] | {"name": "b", "readings": [{"seed": 2}], "sweeps": [], "learners": [learner("a")]},
+        BY_ROLE["growth"]
+        | {"name": "b", "readings": [{"seed": 2}], "sweeps": [], "learners": [learner("a")]},
     ),
     "budgets in another order": beside(
         "growth", sweeps=[], learners=[learner("a")], budgets=[{"legs": 4}, {"legs": 1}]
     ),
     "an environment with its defaults written out": beside(
-        "growth", sweeps=[], learners=[learner("a")], environment={"name": "menu", "legs": 1, "seed": 0}
+        "growth",
+        sweeps=[],
+        learners=[learner("a")],
+        environment={"name": "menu", "legs": 1, "seed": 0},
     ),
     "one constant in several experiments": beside("eta"),
     "other readings": alone("choices", readings=[{}, {"limit": 3.0}]),

@@ -33,14 +33,18 @@ def written(folder, change):
 def test_every_instance_is_what_it_was(frozen):
     seeds = [*SUITE.instances, *([SUITE.tuning_instance] if frozen.tuned_on is None else [])]
     found = {
-        seed: definition.fingerprint(environments.make(**frozen.environment, episodes=frozen.episodes, seed=seed))
+        seed: definition.fingerprint(
+            environments.make(**frozen.environment, episodes=frozen.episodes, seed=seed)
+        )
         for seed in seeds
     }
     assert found == frozen.fingerprints, frozen.name
     assert len(set(found.values())) == len(seeds)
 
 
-@pytest.mark.parametrize("options", [{"legs": 2}, {"binds": "never"}, {"seed": 1}, {"episodes": 101}])
+@pytest.mark.parametrize(
+    "options", [{"legs": 2}, {"binds": "never"}, {"seed": 1}, {"episodes": 101}]
+)
 def test_whatever_changes_the_path_changes_its_fingerprint(options):
     first = {"name": "menu", "episodes": 100}
     here, there = environments.make(**first), environments.make(**first | options)
@@ -49,7 +53,9 @@ def test_whatever_changes_the_path_changes_its_fingerprint(options):
 
 
 def test_an_instance_that_is_not_the_frozen_one_is_named_before_a_run(tmp_path):
-    file = written(tmp_path, lambda raw: raw["environments"][1]["fingerprints"].update({2: "0" * 16}))
+    file = written(
+        tmp_path, lambda raw: raw["environments"][1]["fingerprints"].update({2: "0" * 16})
+    )
     planned = plan.make(asked(file=str(file), environments=["slow"], instances=2))
     with pytest.raises(Unacceptable, match="the instance 2 of slow"):
         planned.check()
@@ -92,8 +98,12 @@ def test_maps_are_searched_from_strict_constants_too():
 
 
 def test_a_learner_besides_those_of_the_file_joins_and_is_not_tuned():
-    planned = plan.make({"suite": {"file": str(FILE), "environments": ["slow"], "learners": ["oracle"]}})
-    (joined,) = [one for one in planned.experiment("suite_slow").all_learners if one.algorithm == "oracle"]
+    planned = plan.make(
+        {"suite": {"file": str(FILE), "environments": ["slow"], "learners": ["oracle"]}}
+    )
+    (joined,) = [
+        one for one in planned.experiment("suite_slow").all_learners if one.algorithm == "oracle"
+    ]
     assert joined.setting == "literal"
     assert "oracle" not in planned.tuning("tuning_suite_slow").algorithms
 
@@ -118,19 +128,33 @@ def test_a_configuration_that_was_noted_is_not_made_twice():
 def test_an_environment_that_there_is_not_is_refused():
     with pytest.raises(Unacceptable, match="slow"):
         plan.make(asked(environments=["slwo"]))
-    with pytest.raises(Unacceptable, match=r"suite\.learners: unknown algorithm 'triple_p'.*triple_q"):
+    with pytest.raises(
+        Unacceptable, match=r"suite\.learners: unknown algorithm 'triple_p'.*triple_q"
+    ):
         plan.make(asked(learners=["triple_p"]))
     with pytest.raises(Unacceptable, match=r"suite\.instances"):
         plan.make(asked(instances=0))
 
 
 WRONG = {
-    "an environment twice": (lambda raw: raw["environments"].append(raw["environments"][0]), "twice"),
+    "an environment twice": (
+        lambda raw: raw["environments"].append(raw["environments"][0]),
+        "twice",
+    ),
     "tuned on what is reported": (lambda raw: raw.update(tuning_instance=3), "tuning_instance = 3"),
     "no unit": (lambda raw: raw.update(references=[]), "uniform"),
-    "a measure that there is not": (lambda raw: raw["hypotheses"][0].update(measure="gpa"), "did you mean gap"),
-    "an environment that there is not": (lambda raw: raw["hypotheses"][0].update(environments=["fats"]), "fast"),
-    "pairs that do not match": (lambda raw: raw["hypotheses"][0].update(than_in=["slow"]), "as many environments"),
+    "a measure that there is not": (
+        lambda raw: raw["hypotheses"][0].update(measure="gpa"),
+        "did you mean gap",
+    ),
+    "an environment that there is not": (
+        lambda raw: raw["hypotheses"][0].update(environments=["fats"]),
+        "fast",
+    ),
+    "pairs that do not match": (
+        lambda raw: raw["hypotheses"][0].update(than_in=["slow"]),
+        "as many environments",
+    ),
     "tuned nowhere": (lambda raw: raw["environments"][0].update(tuned_on="nowhere"), "tuned_on"),
     "a key that there is not": (lambda raw: raw.update(learner=[]), "learner"),
 }

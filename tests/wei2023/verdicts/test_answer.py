@@ -11,7 +11,9 @@ RULES = thresholds.load(ROOT / "workflow/claims.yaml")
 PARTS = answer.PARTS
 
 
-def row(name, K=80_000, *, agree=20, frame_end="full", baselines="released", tuned_for=None, **numbers):
+def row(
+    name, K=80_000, *, agree=20, frame_end="full", baselines="released", tuned_for=None, **numbers
+):
     """A protocol under which so many of 20 runs agree to every part and to the whole claim."""
     return {
         "name": name,
@@ -25,7 +27,13 @@ def row(name, K=80_000, *, agree=20, frame_end="full", baselines="released", tun
         "mean": {"all": agree == 20, "all forgiving": agree == 20},
         "running_mean": False,
         "margins": dict.fromkeys(PARTS, 1.0),
-        "numbers": {"share": 0.85, "triple_q_share": 0.9, "late_cost": 4.5, "limit": 5.0, **numbers},
+        "numbers": {
+            "share": 0.85,
+            "triple_q_share": 0.9,
+            "late_cost": 4.5,
+            "limit": 5.0,
+            **numbers,
+        },
         "keeps": {"triple_q": {"agree": 19, "of": 20}},
         "tuned_for": tuned_for,
         "recorded": False,
@@ -37,8 +45,18 @@ WITH_DIPS = {"all": {"agree": 0, "of": 20}, "all forgiving": {"agree": 20, "of":
 
 def eta(value, breaks="holds", own="does not hold", framed="does not hold"):
     """Algorithm 1 and Triple-Q at one eta and eps: who breaks the limit?"""
-    made = {"K": 80_000, "eta": value, "eps": 0.5, "algorithm_1_breaks": own, "triple_q_breaks": breaks}
-    return made | {"triple_q_same_frame_breaks": framed, "algorithm_1_keeps": "holds", "triple_q_keeps": breaks}
+    made = {
+        "K": 80_000,
+        "eta": value,
+        "eps": 0.5,
+        "algorithm_1_breaks": own,
+        "triple_q_breaks": breaks,
+    }
+    return made | {
+        "triple_q_same_frame_breaks": framed,
+        "algorithm_1_keeps": "holds",
+        "triple_q_keeps": breaks,
+    }
 
 
 NUMBERS = {
@@ -51,7 +69,9 @@ NUMBERS = {
         row("same eta", agree=0, baselines="same eta", frame_end="bump"),
     ],
     "choices": [],
-    "unstated": [{"name": name, "text": "", "stated": name == "search"} for name in ("K", "eta", "search")],
+    "unstated": [
+        {"name": name, "text": "", "stated": name == "search"} for name in ("K", "eta", "search")
+    ],
     "eta": [eta(10.0, "does not hold"), eta(2150.0, "holds", "holds", "holds")],
     "still": True,
     "claims": {"holds": ["C1", "C2"], "false": ["C13"]},
@@ -74,18 +94,33 @@ def test_the_answer_has_five_sentences():
     assert "leaves 2 choices open (K, eta)" in missing
     assert "learns nothing" in printed
     assert "1% at K = 80,000" in printed
-    assert "with all tables reset at a frame's end from K = 1,000,000 on and with the earlier code's" in from_which
+    assert (
+        "with all tables reset at a frame's end from K = 1,000,000 on and with the earlier code's"
+        in from_which
+    )
     assert "which forgets nothing, at no K; the mean of the runs" in from_which
-    assert "is the order of eta: it appears under 1 of 4 protocols with released baselines" in ordering
-    assert "at 0 of 2 pairs of equal eta and eps, at 0 of 2 where the frame is equal too and under 0 of 1" in ordering
-    assert "with all tables reset every frame of the printed length, eta changes nothing" in ordering
-    assert "not that Algorithm 1 alone keeps the limit; Triple-Q gets closer to the optimum under 1 of 1" in reader
+    assert (
+        "is the order of eta: it appears under 1 of 4 protocols with released baselines" in ordering
+    )
+    assert (
+        "at 0 of 2 pairs of equal eta and eps, at 0 of 2 where the frame is equal too and under 0 of 1"
+        in ordering
+    )
+    assert (
+        "with all tables reset every frame of the printed length, eta changes nothing" in ordering
+    )
+    assert (
+        "not that Algorithm 1 alone keeps the limit; Triple-Q gets closer to the optimum under 1 of 1"
+        in reader
+    )
 
 
 def test_where_the_order_survives_equal_eta_and_not_equal_frames_the_dual_decides():
     ordering = said(changed(eta=[eta(10.0, "does not hold"), eta(60.0)]))[3]
     assert "is the order of eta, eps and the frame, which set how fast the dual moves" in ordering
-    assert "at 1 of 2 pairs of equal eta and eps, at 0 of 2 where the frame is equal too" in ordering
+    assert (
+        "at 1 of 2 pairs of equal eta and eps, at 0 of 2 where the frame is equal too" in ordering
+    )
 
 
 def test_where_the_order_survives_equal_eta_and_equal_frames_the_sentence_turns():
@@ -118,7 +153,9 @@ def test_where_the_printed_constants_learn_it_is_said():
 
 def test_where_the_mean_alone_meets_the_claim_it_is_said():
     mean = {"mean": {"all": False, "all forgiving": True}}
-    sentence = said(changed(row("own, bump", frame_end="bump", agree=3, tuned_for="margin") | mean))[2]
+    sentence = said(
+        changed(row("own, bump", frame_end="bump", agree=3, tuned_for="margin") | mean)
+    )[2]
     runs, _, mean = sentence.partition(";")
     assert "which forgets nothing, at no K" in runs
     assert "which forgets nothing, from K = 80,000 on" in mean
@@ -140,7 +177,9 @@ def test_only_what_an_author_would_run_says_from_which_K_on():
     other = {**row("other reading", 5, tuned_for="margin"), "reading": "reward_drift 0.0"}
     option = {**row("option", 6, tuned_for="margin"), "choice": "eps"}
     longer = {**row("longer", 7, tuned_for="margin"), "choice": "K"}
-    numbers = changed(other, row("equal", 8, baselines="tuned", tuned_for="gap")) | {"choices": [option, longer]}
+    numbers = changed(other, row("equal", 8, baselines="tuned", tuned_for="gap")) | {
+        "choices": [option, longer]
+    }
     found = [one["name"] for one in answer.tuned_by_an_author(numbers)]
     assert found == ["own, bump", "longer", "own, short", "own, long"]
 
@@ -150,7 +189,10 @@ def test_the_text_has_the_sentences_and_a_row_for_each_protocol():
     for number, sentence in enumerate(said(NUMBERS), start=1):
         assert f"{number}. {sentence}" in text
     assert "| **holds** | C1, C2 |" in text
-    assert "| own, long | 1,000,000 | 20/20 | 20/20 | 20/20 | 20/20 | 20/20 | 20/20 | 85% | 4.50 | 19/20 |" in text
+    assert (
+        "| own, long | 1,000,000 | 20/20 | 20/20 | 20/20 | 20/20 | 20/20 | 20/20 | 85% | 4.50 | 19/20 |"
+        in text
+    )
 
 
 def test_a_recorded_row_is_marked_and_a_part_that_is_not_asked_is_a_dash():
@@ -164,7 +206,10 @@ def test_the_answer_stands_between_the_marks_and_replaces_what_stood_there():
     numbers = {**NUMBERS, "sentences": said(NUMBERS)}
     text = f"# A project\n\n{answer.BEGIN}- an older answer\n{answer.END}\n## More\n"
     found = answer.in_readme(text, numbers)
-    assert found == f"# A project\n\n{answer.BEGIN}\n{answer.markdown(numbers)}\n{answer.END}\n## More\n"
+    assert (
+        found
+        == f"# A project\n\n{answer.BEGIN}\n{answer.markdown(numbers)}\n{answer.END}\n## More\n"
+    )
     assert answer.in_readme(found, numbers) == found
 
 

@@ -17,7 +17,13 @@ LISTED = {key: entry for entry in LEDGER for key in entry.switch}
 
 # Options of the grid world that are no reading of the paper: what it states, what goes beyond it, and the seed.
 NO_READING = {"limit", "success", "size", "obstacles", "legs", "switch", "switch_at", "seed"}
-OF_TUNING = {"label", "choice", "tuned_at", "tuning", "constants"}  # its name, and where its constants are from
+OF_TUNING = {
+    "label",
+    "choice",
+    "tuned_at",
+    "tuning",
+    "constants",
+}  # its name, and where its constants are from
 NOT_THE_PAPERS = {"tracking_triple_q", "detecting_triple_q"}  # their variants depart from no text
 
 
@@ -38,7 +44,10 @@ def switches():
             found[f"grid_world.{key}"] = accepted(option.annotation) if literal else set()
     fields = models.LearnerBase.model_fields
     found |= {key: set(get_args(fields[key].annotation)) for key in fields if key not in OF_TUNING}
-    settings = [model.model_fields["setting"].annotation for model in map(models.learner_model, algorithms.OWN)]
+    settings = [
+        model.model_fields["setting"].annotation
+        for model in map(models.learner_model, algorithms.OWN)
+    ]
     return found | {"setting": {value for setting in settings for value in get_args(setting)}}
 
 
@@ -68,7 +77,9 @@ def test_the_default_of_a_switch_stands_first():
     for key in LISTED:
         *owner, name = key.split(".")
         if owner == ["grid_world"]:
-            defaults[key] = inspect.signature(environments.maker("grid_world")).parameters[name].default
+            defaults[key] = (
+                inspect.signature(environments.maker("grid_world")).parameters[name].default
+            )
         elif owner:
             defaults[key] = getattr(algorithms.variants(owner[0])(), name)
         elif name != "setting":
@@ -102,14 +113,18 @@ def test_a_formula_is_displayed_line_by_line_and_may_be_missing():
     page = deviations.markdown([entry], pd.DataFrame(columns=deviations.COLUMNS))
     assert "```math\n\\begin{aligned}\n& a_1 = 1 \\\\\n& a_2 = 2 \\\\\n\\end{aligned}\n```" in page
     single = entry.model_copy(update={"formula": "a_1 = 1"})
-    assert "```math\na_1 = 1\n```" in deviations.markdown([single], pd.DataFrame(columns=deviations.COLUMNS))
+    assert "```math\na_1 = 1\n```" in deviations.markdown(
+        [single], pd.DataFrame(columns=deviations.COLUMNS)
+    )
     without = entry.model_copy(update={"formula": None})
     assert "```" not in deviations.markdown([without], pd.DataFrame(columns=deviations.COLUMNS))
 
 
 def learner(**keys):
     variants = keys.pop("variants", {"reset": "full", "cbar": "after"})
-    factors = {} if keys.get("setting") == "literal" else {"factors": {"frame": keys.pop("frame", 4.0)}}
+    factors = (
+        {} if keys.get("setting") == "literal" else {"factors": {"frame": keys.pop("frame", 4.0)}}
+    )
     base = {
         "algorithm": "nonstationary_triple_q",
         "setting": "scaled",
@@ -121,7 +136,13 @@ def learner(**keys):
 
 
 def case(name="menu", **options):
-    return {"name": name, "reading": str(options), "budget": "default", "episodes": 8, "options": options}
+    return {
+        "name": name,
+        "reading": str(options),
+        "budget": "default",
+        "episodes": 8,
+        "options": options,
+    }
 
 
 def test_a_run_is_compared_with_the_one_that_differs_in_a_single_switch_and_has_its_default():
@@ -165,13 +186,26 @@ def test_effects_are_paired_by_seed_and_weighted_by_episodes(tmp_path):
     ]
     learners = {"base": learner(), "bump": learner(variants={"reset": "bump", "cbar": "after"})}
     facts = {"cases": [case()], "learners": learners}
-    files.write(tmp_path / "exact.parquet", pa.Table.from_pandas(pd.DataFrame(rows), preserve_index=False), facts)
+    files.write(
+        tmp_path / "exact.parquet",
+        pa.Table.from_pandas(pd.DataFrame(rows), preserve_index=False),
+        facts,
+    )
     found = deviations.effects(LEDGER, [tmp_path / "exact.parquet"]).set_index("measure")
     reward = found.loc["reward"]
-    assert (reward["switch"], reward["from"], reward["to"]) == ("nonstationary_triple_q.variants.reset", "full", "bump")
+    assert (reward["switch"], reward["from"], reward["to"]) == (
+        "nonstationary_triple_q.variants.reset",
+        "full",
+        "bump",
+    )
     assert (reward["without"], reward["with"], reward["difference"]) == (15.0, 17.0, 2.0)
     assert (reward["low"], reward["high"]) == (1.0, 3.0)
     assert (found.loc["utility", "difference"], found.loc["gap", "difference"]) == (0.0, -2.0)
-    page = deviations.markdown([LISTED["nonstationary_triple_q.variants.reset"]], found.reset_index())
+    page = deviations.markdown(
+        [LISTED["nonstationary_triple_q.variants.reset"]], found.reset_index()
+    )
     place = "nonstationary_triple_q.scaled, menu, K = 8, rho = 2"
-    assert f"| reset: full to bump | {place} | 15.000 to 17.000 (+2.000 [+1.000, +3.000]) | 2.000 to" in page
+    assert (
+        f"| reset: full to bump | {place} | 15.000 to 17.000 (+2.000 [+1.000, +3.000]) | 2.000 to"
+        in page
+    )

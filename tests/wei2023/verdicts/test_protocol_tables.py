@@ -15,7 +15,11 @@ from wei2023.verdicts import protocols, tables
 TINY = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
 FIRST = "nonstationary_triple_q"
 N = 100  # evaluated episodes
-GOOD = {FIRST: (0.9, 1.5), "triple_q": (0.9, 3.0), "restart_q_ucb": (0.9, 4.0)}  # Lam and cost; the limit is 2
+GOOD = {
+    FIRST: (0.9, 1.5),
+    "triple_q": (0.9, 3.0),
+    "restart_q_ucb": (0.9, 4.0),
+}  # Lam and cost; the limit is 2
 IDLE = (0.0, 1.9)
 
 
@@ -26,8 +30,17 @@ def _project(monkeypatch):
 
 def run(lam, cost, episodes):
     """The exact values of one run: an optimum of 10, a uniform policy of 6."""
-    made = {"episode": np.arange(1, N + 1) * episodes / N, "weight": episodes // N, "episodes": episodes}
-    levels = {"value": 6 + 4 * lam, "utility_value": 15 - cost, "uniform_value": 6.0, "optimal_value": 10.0}
+    made = {
+        "episode": np.arange(1, N + 1) * episodes / N,
+        "weight": episodes // N,
+        "episodes": episodes,
+    }
+    levels = {
+        "value": 6 + 4 * lam,
+        "utility_value": 15 - cost,
+        "uniform_value": 6.0,
+        "optimal_value": 10.0,
+    }
     return pd.DataFrame({**made, **levels, "horizon": 15, "rho": 13.0})
 
 
@@ -40,10 +53,17 @@ def judged(folder, behave, raw=TINY):
             for reading in (case.reading for case in planned.cases_of(name)):
                 for seed in experiment.seed_list:
                     lam, cost = behave(one, name, reading, seed)
-                    keys = {"learner": one.name, "algorithm": one.algorithm, "reading": reading, "seed": seed}
+                    keys = {
+                        "learner": one.name,
+                        "algorithm": one.algorithm,
+                        "reading": reading,
+                        "seed": seed,
+                    }
                     rows.append(run(lam, cost, experiment.episodes[0]).assign(**keys))
         table = pa.Table.from_pandas(pd.concat(rows), preserve_index=False)
-        files.write(folder / layout.table("exact.parquet", name), table, {"cases": [], "learners": {}})
+        files.write(
+            folder / layout.table("exact.parquet", name), table, {"cases": [], "learners": {}}
+        )
     protocols.write(planned, folder)
     return [tables.load(folder / layout.table(name)) for name in layout.PROTOCOLS]
 
@@ -64,8 +84,14 @@ def test_a_row_counts_the_runs_that_agree_to_each_part(tmp_path):
     assert (own["C20c agree"], own["C20d agree"], own["all forgiving agree"]) == (4, 6, 4)
     assert own["share"] == pytest.approx(0.9)
     assert own["cost"] == pytest.approx((4 * 1.5 + 2 * 2.5) / 6, rel=1e-5)
-    assert (own["triple_q_late_cost"], own["restart_q_ucb_late_cost"], own["limit"]) == (3.0, 4.0, 2.0)
-    assert own["C20a margin"] == pytest.approx(0.1 / 0.01)  # runs that agree to a percent are equally sure
+    assert (own["triple_q_late_cost"], own["restart_q_ucb_late_cost"], own["limit"]) == (
+        3.0,
+        4.0,
+        2.0,
+    )
+    assert own["C20a margin"] == pytest.approx(
+        0.1 / 0.01
+    )  # runs that agree to a percent are equally sure
     printed = rows.loc["as printed"]
     assert (printed["C20a agree"], printed["C20c agree"], printed["all agree"]) == (0, 6, 0)
     assert own["searched_on"] == 0
@@ -82,13 +108,21 @@ def test_a_choice_decides_the_parts_in_which_the_counts_change(tmp_path):
     rows = switched.set_index("option")
     assert rows.loc["a bump", "decides"] == "C20c"
     assert pd.isna(rows.loc["none", "decides"])
-    assert (rows.loc["a bump", "C20c agree"], rows.loc["a bump", "C20c of"]) == (0, 4)  # two draws, two seeds
+    assert (rows.loc["a bump", "C20c agree"], rows.loc["a bump", "C20c of"]) == (
+        0,
+        4,
+    )  # two draws, two seeds
     assert rows.loc["a bump", "C20d of"] == 6  # the base's runs of a learner that is not switched
 
 
 @pytest.mark.parametrize(
     ("counts", "decided"),
-    [((20, 20, 10, 20), True), ((16, 20, 10, 10), False), ((9, 20, 9, 10), False), ((0, 20, 10, 10), True)],
+    [
+        ((20, 20, 10, 20), True),
+        ((16, 20, 10, 10), False),
+        ((9, 20, 9, 10), False),
+        ((0, 20, 10, 10), True),
+    ],
 )
 def test_a_choice_decides_where_half_of_the_runs_change_sides(counts, decided):
     rows = [{"C20a agree": agree, "C20a of": of} for agree, of in (counts[:2], counts[2:])]
@@ -103,7 +137,9 @@ def test_thresholds_are_moved_one_at_a_time(tmp_path):
     assert (agree[0.85], agree[0.95]) == (6, 0)
 
 
-@pytest.mark.parametrize(("agree", "said"), [(9, "holds"), (8, "mixed"), (2, "mixed"), (1, "does not hold")])
+@pytest.mark.parametrize(
+    ("agree", "said"), [(9, "holds"), (8, "mixed"), (2, "mixed"), (1, "does not hold")]
+)
 def test_a_part_holds_where_nine_in_ten_runs_agree(agree, said):
     assert protocols.verdict(agree, 10, 0.9) == said
 
@@ -131,7 +167,12 @@ def judged_long(folder, raw):
     for one in experiment.all_learners:
         for reading in (case.reading for case in planned.cases_of(name)):
             for seed in experiment.seed_list:
-                keys = {"learner": one.name, "algorithm": one.algorithm, "reading": reading, "seed": seed}
+                keys = {
+                    "learner": one.name,
+                    "algorithm": one.algorithm,
+                    "reading": reading,
+                    "seed": seed,
+                }
                 rows.append(run(*GOOD[one.algorithm], 1600).assign(**keys))
     table = pa.Table.from_pandas(pd.concat(rows), preserve_index=False)
     files.write(folder / layout.table("exact.parquet", name), table, {"cases": [], "learners": {}})
@@ -152,5 +193,7 @@ def test_a_sign_drawn_in_every_episode_is_no_drift():
 def test_every_part_is_counted_in_every_row(tmp_path):
     found, switched, moved = judged(tmp_path, as_published)
     for table in (found, switched):
-        assert {f"{name} {what}" for name in PARTS for what in ("agree", "of", "margin")} <= {*table.columns}
+        assert {f"{name} {what}" for name in PARTS for what in ("agree", "of", "margin")} <= {
+            *table.columns
+        }
     assert {*moved["part"]} == {*PARTS}

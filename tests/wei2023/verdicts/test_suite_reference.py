@@ -34,13 +34,17 @@ def test_every_instance_and_seed_of_an_environment_is_there(runs):
 
 def test_no_learner_is_better_than_the_optimum(runs):
     assert runs["gap"].min() >= 0
-    assert np.allclose(runs.loc[runs["learner"] == definition.SCALE].groupby("environment")["gap"].mean(), 1.0)
+    assert np.allclose(
+        runs.loc[runs["learner"] == definition.SCALE].groupby("environment")["gap"].mean(), 1.0
+    )
 
 
 def test_the_ranking_follows_from_the_runs(runs):
     found, stated = ranking.table(scores.Cube.of(runs, SUITE.learners)), kept("ranking")
     assert list(found["learner"]) == list(stated["learner"])
-    np.testing.assert_allclose(found[["gap", "low", "high"]], stated[["gap", "low", "high"]], rtol=1e-3)
+    np.testing.assert_allclose(
+        found[["gap", "low", "high"]], stated[["gap", "low", "high"]], rtol=1e-3
+    )
 
 
 def test_the_verdicts_follow_from_the_runs(runs):
@@ -56,7 +60,9 @@ def test_differences_to_algorithm_1_follow_from_the_runs(runs):
     np.testing.assert_allclose(found["difference"], stated["difference"], rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize(("file", "block"), [("README.md", summary.short), ("docs/suite.md", summary.whole)])
+@pytest.mark.parametrize(
+    ("file", "block"), [("README.md", summary.short), ("docs/suite.md", summary.whole)]
+)
 def test_what_is_said_of_the_suite_is_what_its_tables_say(file, block):
     text = (ROOT / file).read_text(encoding="utf-8")
     assert summary.in_text(text, block(ROOT / definition.KEPT)) == text, "run: make suite"

@@ -12,9 +12,25 @@ from wei2023.runs import simulations, specifications
 from wei2023.study import plan
 from wei2023.verdicts import tables
 
-K, EVERY, WINDOWS, SEEDS = 40, 3, 6, [0, 1, 4]  # strata of 3 and a last one of 1, windows of 6 and 7 episodes
-LEARNERS = {"double_restart_triple_q.scaled": "double_restart_triple_q", "uniform.literal": "uniform"}
-MEASURES = ["value", "utility", "regret", "positive_regret", "violation", "positive_violation", "gap"]
+K, EVERY, WINDOWS, SEEDS = (
+    40,
+    3,
+    6,
+    [0, 1, 4],
+)  # strata of 3 and a last one of 1, windows of 6 and 7 episodes
+LEARNERS = {
+    "double_restart_triple_q.scaled": "double_restart_triple_q",
+    "uniform.literal": "uniform",
+}
+MEASURES = [
+    "value",
+    "utility",
+    "regret",
+    "positive_regret",
+    "violation",
+    "positive_violation",
+    "gap",
+]
 
 
 def configuration(**changed):
@@ -42,7 +58,9 @@ def carried_out(folder, **changed):
     solved = folder / "environments/small.parquet"
     optima.solve(specifications.optimum(planned, "small"), solved)
     for unit, seeds, name in planned.run_files("small"):
-        simulations.simulate_batch(specifications.simulation(planned, "small", unit), seeds, folder / name, solved)
+        simulations.simulate_batch(
+            specifications.simulation(planned, "small", unit), seeds, folder / name, solved
+        )
     return planned
 
 
@@ -65,9 +83,19 @@ def measured(learner, legs, seed, kept):
     for k, weight, V, W in zip(run.episode, run.weight, run.value, run.utility_value, strict=True):
         best = optimum.constrained(env.at(int(k)))
         regret, violation = best.value - V, env.rho - W
-        measures = [V, W, regret, max(regret, 0), violation, max(violation, 0), regret + best.multiplier * violation]
+        measures = [
+            V,
+            W,
+            regret,
+            max(regret, 0),
+            violation,
+            max(violation, 0),
+            regret + best.multiplier * violation,
+        ]
         rows.append([k, weight, *measures, best.value, best.multiplier])
-    table = pd.DataFrame(rows, columns=["episode", "weight", *MEASURES, "optimal_value", "optimal_multiplier"])
+    table = pd.DataFrame(
+        rows, columns=["episode", "weight", *MEASURES, "optimal_value", "optimal_multiplier"]
+    )
     if kept == "windows":
         table["window"] = [(k - 1) * WINDOWS // K for k in range(1, K + 1)]
         grouped = table.groupby("window")
@@ -90,8 +118,12 @@ def test_exact_values_are_those_of_the_runs(made, learner, legs):
         found = exact[exact["seed"] == seed].rename(columns={"utility_value": "utility"})
         np.testing.assert_allclose(found[expected.columns], expected, atol=1e-9)
     if kept == "episodes":
-        np.testing.assert_array_equal(exact["episode"], np.concatenate([checkpoints(K, EVERY, s) for s in SEEDS]))
-        np.testing.assert_array_equal(exact["weight"], np.tile(stratum_lengths(K, EVERY), len(SEEDS)))
+        np.testing.assert_array_equal(
+            exact["episode"], np.concatenate([checkpoints(K, EVERY, s) for s in SEEDS])
+        )
+        np.testing.assert_array_equal(
+            exact["weight"], np.tile(stratum_lengths(K, EVERY), len(SEEDS))
+        )
     assert (exact["experiment"] == "small").all()
     assert (exact["reading"] == "default").all()
     assert (exact["algorithm"] + "." + exact["setting"] == learner).all()
@@ -121,9 +153,13 @@ def test_the_summary_has_weighted_means_over_the_run_and_over_its_last_fifth(mad
     runs = [measured(learner, legs, seed, kept) for seed in SEEDS]
     for prefix, parts in (("", runs), ("last_", [run[run["episode"] > 0.8 * K] for run in runs])):
         for name in MEASURES:
-            means = np.array([(part["weight"] * part[name]).sum() / part["weight"].sum() for part in parts])
+            means = np.array(
+                [(part["weight"] * part[name]).sum() / part["weight"].sum() for part in parts]
+            )
             expected = mean_interval(means)
-            found = row[[f"{prefix}{name}", f"{prefix}{name}_low", f"{prefix}{name}_high"]].astype(float)
+            found = row[[f"{prefix}{name}", f"{prefix}{name}_low", f"{prefix}{name}_high"]].astype(
+                float
+            )
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-9, err_msg=prefix + name)
     every = pd.concat(runs)
     for column, name in (("optimal_value", "optimal_value"), ("multiplier", "optimal_multiplier")):
@@ -136,7 +172,12 @@ def test_the_summary_has_weighted_means_over_the_run_and_over_its_last_fifth(mad
 def test_the_summary_says_what_was_run_and_how_much_it_keeps(made, learner, legs):
     row = chosen(tables.load(made[1] / "summary.csv"), learner, legs).iloc[0]
     env = environments.make("menu", K, legs=legs)
-    assert (row["episodes"], row["seeds"], row["horizon"], row["rho"]) == (K, len(SEEDS), env.H, env.rho)
+    assert (row["episodes"], row["seeds"], row["horizon"], row["rho"]) == (
+        K,
+        len(SEEDS),
+        env.H,
+        env.rho,
+    )
     assert row["B"] == pytest.approx(budget.variation(env).total, rel=1e-5)
     run = simulate.run(env, LEARNERS[learner], learner.rpartition(".")[2], evaluate_every=None)
     assert row["state_bytes"] == algorithms.state_bytes(run.learner)
@@ -151,25 +192,33 @@ def test_curves_are_realised_means_at_the_middle_of_every_window(made, learner):
     middles = [episodes[window == i].mean() for i in range(WINDOWS)]
     env = environments.make("menu", K, legs=3)
     for seed in SEEDS:
-        run = simulate.run(env, LEARNERS[learner], learner.rpartition(".")[2], seed, None, windows=K)
+        run = simulate.run(
+            env, LEARNERS[learner], learner.rpartition(".")[2], seed, None, windows=K
+        )
         mine = curves[curves["seed"] == seed]
         np.testing.assert_array_equal(mine["window"], range(WINDOWS))
         np.testing.assert_array_equal(mine["episode"], middles)
         for name in ("reward", "utility"):
             by_window = [getattr(run, name)[window == i].mean() for i in range(WINDOWS)]
             np.testing.assert_allclose(mine[name], by_window, atol=1e-12)
-        np.testing.assert_allclose(mine["dual"], [run.dual[window == i][-1] for i in range(WINDOWS)], atol=1e-12)
+        np.testing.assert_allclose(
+            mine["dual"], [run.dual[window == i][-1] for i in range(WINDOWS)], atol=1e-12
+        )
 
 
 def test_traces_are_those_of_each_learners_first_seed(made):
     traces = tables.load(made[1] / "traces.parquet")
     assert set(traces["learner"]) == {"double_restart_triple_q.scaled"}
     assert set(traces["seed"]) == {SEEDS[0]}
-    run = simulate.run(environments.make("menu", K, legs=1), "double_restart_triple_q", "scaled", SEEDS[0], None)
+    run = simulate.run(
+        environments.make("menu", K, legs=1), "double_restart_triple_q", "scaled", SEEDS[0], None
+    )
     mine = traces[traces["budget"] == "legs=1"]
     for name, trace in run.learner.traces.items():
         rows = mine[mine["trace"] == name]
-        np.testing.assert_array_equal(rows.pivot(index="row", columns="column", values="value"), trace)
+        np.testing.assert_array_equal(
+            rows.pivot(index="row", columns="column", values="value"), trace
+        )
 
 
 def test_what_the_rows_are_made_from_is_kept_with_them(made):
@@ -188,7 +237,11 @@ def test_one_seed_has_means_and_no_intervals(tmp_path):
     tables.write(planned, tmp_path, "small")
     summary = tables.load(tmp_path / "tables/small/summary.csv")
     assert summary[MEASURES].notna().all(axis=None)
-    assert summary[[f"{name}_{end}" for name in MEASURES for end in ("low", "high")]].isna().all(axis=None)
+    assert (
+        summary[[f"{name}_{end}" for name in MEASURES for end in ("low", "high")]]
+        .isna()
+        .all(axis=None)
+    )
 
 
 def spoiled(folder, change):
@@ -209,7 +262,9 @@ def test_a_gap_below_zero_is_refused_with_the_run_that_has_it(tmp_path):
         rows[0]["value"][rows[0]["episode"].index(episode)] -= 100.0
 
     spoiled(tmp_path, lower)
-    with pytest.raises(ValueError, match=rf"(double|uniform).*, seed \d: a gap of -9\d\.\d in {episode}"):
+    with pytest.raises(
+        ValueError, match=rf"(double|uniform).*, seed \d: a gap of -9\d\.\d in {episode}"
+    ):
         tables.write(planned, tmp_path, "small")
     assert not (tmp_path / "tables").exists()
 
@@ -235,7 +290,9 @@ def test_one_gap_below_zero_is_refused_also_where_windows_are_kept(tmp_path):
 
     spoiled(tmp_path, lower)
     for unit, seeds, name in planned.run_files("small"):
-        simulations.simulate_batch(specifications.simulation(planned, "small", unit), seeds, tmp_path / name, solved)
+        simulations.simulate_batch(
+            specifications.simulation(planned, "small", unit), seeds, tmp_path / name, solved
+        )
     with pytest.raises(ValueError, match="a gap of -"):
         tables.write(planned, tmp_path, "small")
 

@@ -66,7 +66,9 @@ def test_the_explicit_bound_is_the_sum_of_its_terms():
     learner = algorithms.make("nonstationary_triple_q", problem, "scaled", factors=factors)
     eps, L = 0.6 * B ** (1 / 3) / K**0.2, math.floor(1.5 * K**0.6 / B ** (2 / 3))
     assert eps < problem.delta == pytest.approx(1.4)
-    expected = explicit(problem, L, 4.0, eps, 0.7 * B ** (1 / 3) * K**-0.4, 3.0 * K**0.2 * B ** (1 / 3))
+    expected = explicit(
+        problem, L, 4.0, eps, 0.7 * B ** (1 / 3) * K**-0.4, 3.0 * K**0.2 * B ** (1 / 3)
+    )
     assert theory.regret_bound(problem, learner) == pytest.approx(expected, rel=1e-9)
 
 
@@ -81,12 +83,18 @@ def test_at_the_printed_constants_the_tightening_exceeds_the_slater_gap():
 
 def test_a_bonus_below_that_of_the_lemmas_has_no_bound():
     problem = Problem.of(environments.make("menu", 4096))
-    learner = algorithms.make("nonstationary_triple_q", problem, "scaled", factors={"bonus": 0.0125, "epsilon": 0.1})
-    with pytest.raises(theory.NotInForce, match=r"^sqrt\(iota\) = 0.05: the lemmas need at least 1$"):
+    learner = algorithms.make(
+        "nonstationary_triple_q", problem, "scaled", factors={"bonus": 0.0125, "epsilon": 0.1}
+    )
+    with pytest.raises(
+        theory.NotInForce, match=r"^sqrt\(iota\) = 0.05: the lemmas need at least 1$"
+    ):
         theory.regret_bound(problem, learner)
 
 
-@pytest.mark.parametrize(("bonus", "epsilon", "given"), [(0.25, 0.1, True), (0.2499, 0.1, False), (0.25, 5.2, False)])
+@pytest.mark.parametrize(
+    ("bonus", "epsilon", "given"), [(0.25, 0.1, True), (0.2499, 0.1, False), (0.25, 5.2, False)]
+)
 def test_the_bound_is_given_up_to_where_its_lemmas_apply(bonus, epsilon, given):
     """4 bonus >= 1, and epsilon B^(1/3) K^-0.2 <= delta = 1.4, which is so up to epsilon = 5.16."""
     problem = Problem.of(environments.make("menu", 4096))
@@ -108,7 +116,9 @@ def test_algorithms_without_a_stated_condition_have_none():
 def test_a_model_free_learner_keeps_a_table_over_steps_states_and_actions(name):
     """O(H S A) bytes, whatever the number of successors; what is over is the O(L) of its rates and bonuses."""
     small, large = (
-        algorithms.make(name, Problem.of(environments.make("random_tabular", 100, states=states)), "literal")
+        algorithms.make(
+            name, Problem.of(environments.make("random_tabular", 100, states=states)), "literal"
+        )
         for states in (20, 60)
     )
     assert large.table.nbytes == 3 * small.table.nbytes

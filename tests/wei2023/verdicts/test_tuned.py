@@ -14,7 +14,14 @@ from wei2023.verdicts import tuned
 
 ALGORITHMS = ["nonstationary_triple_q", "restart_q_ucb"]
 CONFIG = {
-    "effort": {"population": 4, "generations": 8, "searches": 2, "seeds": 1, "pool": 2, "selection_seeds": 3},
+    "effort": {
+        "population": 4,
+        "generations": 8,
+        "searches": 2,
+        "seeds": 1,
+        "pool": 2,
+        "selection_seeds": 3,
+    },
     "tunings": [
         {
             "name": "choice",
@@ -59,7 +66,9 @@ def _claims(monkeypatch):
 def test_every_kept_candidate_has_one_row_and_one_is_chosen(study):
     table = tuned.table(*study)
     groups = table.groupby(["tuning", "algorithm", "episodes"], sort=False)
-    assert set(groups.groups) == {("choice", name, episodes) for name in ALGORITHMS for episodes in (32, 16)}
+    assert set(groups.groups) == {
+        ("choice", name, episodes) for name in ALGORITHMS for episodes in (32, 16)
+    }
     for (_, _, episodes), rows in groups:
         assert rows["decides"].tolist() == [episodes == 32] * len(rows)
         assert rows["chosen"].sum() == 1
@@ -82,7 +91,9 @@ def test_tables_from_a_record_are_those_of_the_searches(study, tmp_path):
     planned, folder = study
     records_of_searches.write(planned, folder, tmp_path)
     recorded = plan.make({**CONFIG, "searches": str(tmp_path)})
-    pd.testing.assert_frame_equal(tuned.candidates(recorded, folder), tuned.candidates(planned, folder))
+    pd.testing.assert_frame_equal(
+        tuned.candidates(recorded, folder), tuned.candidates(planned, folder)
+    )
     written = json.loads((tmp_path / "choice.json").read_text())
     assert written["made_from"]["effort"] == planned.effort_of("choice")
 
@@ -99,7 +110,14 @@ def test_the_written_table_is_that_one(study):
 def curves(*ends):
     """Searches of three efforts each: losses, and from which on they are feasible."""
     rows = [
-        {"tuning": "t", "algorithm": "a", "episodes": 1, "decides": True, "search": i, "tried": 16 * 2**j}
+        {
+            "tuning": "t",
+            "algorithm": "a",
+            "episodes": 1,
+            "decides": True,
+            "search": i,
+            "tried": 16 * 2**j,
+        }
         | {"loss": loss, "feasible": j >= since}
         for i, (losses, since) in enumerate(ends)
         for j, loss in enumerate(losses)
@@ -108,10 +126,14 @@ def curves(*ends):
 
 
 def test_a_search_is_done_where_the_last_doubling_gains_little_in_the_median():
-    done = tuned.saturation(curves(([3, 1.0, 0.99], 0), ([3, 1.0, 0.98], 0), ([3, 2.0, 1.0], 0))).iloc[0]
+    done = tuned.saturation(
+        curves(([3, 1.0, 0.99], 0), ([3, 1.0, 0.98], 0), ([3, 2.0, 1.0], 0))
+    ).iloc[0]
     assert done["gained"] == pytest.approx(0.02)
     assert done["done"]
-    again = tuned.saturation(curves(([3, 1.0, 0.9], 0), ([3, 1.0, 0.8], 0), ([3, 1.0, 1.0], 0))).iloc[0]
+    again = tuned.saturation(
+        curves(([3, 1.0, 0.9], 0), ([3, 1.0, 0.8], 0), ([3, 1.0, 1.0], 0))
+    ).iloc[0]
     assert again["gained"] == pytest.approx(0.1)
     assert not again["done"]
 

@@ -24,7 +24,9 @@ def environments(results: Results) -> Figure:
     """A row for each environment: its model, its drift, its multiplier and its values, against k / K."""
     number = len(results.shown)
     ratios = [1, 1.2, 1.2, 1.2]
-    figure, axes = plt.subplots(number, 4, figsize=(13, 2.4 * number), squeeze=False, width_ratios=ratios)
+    figure, axes = plt.subplots(
+        number, 4, figsize=(13, 2.4 * number), squeeze=False, width_ratios=ratios
+    )
     for (model, *panels), shown in zip(axes, results.shown, strict=True):
         env = make(**shown)
         _draw_model(model, env)
@@ -63,10 +65,14 @@ def _draw_path(panels: list[Axes], env: DriftingCMDP) -> None:
     drift.stackplot(share, used, labels=[*VARIATIONS], colors=[*VARIATIONS.values()])
     binds.plot(share, rows["multiplier"], color="#0072b2", label="multiplier")
     binds.plot(share, rows["slater_gap"], color="#d55e00", linestyle="--", label="Slater gap")
-    value.plot(share, rows["unconstrained_value"], color="#999999", linestyle="--", label="unconstrained")
+    value.plot(
+        share, rows["unconstrained_value"], color="#999999", linestyle="--", label="unconstrained"
+    )
     value.plot(share, rows["value"], color="#000000", label="constrained optimum")
     value.plot(share, rows["uniform_value"], color="#009e73", linestyle=":", label="uniform policy")
-    for ax, label in zip(panels, ("budget used up to k", "multiplier, Slater gap", "value per episode"), strict=True):
+    for ax, label in zip(
+        panels, ("budget used up to k", "multiplier, Slater gap", "value per episode"), strict=True
+    ):
         ax.set(xlim=(0, 1), ylim=(0, None), ylabel=label)
 
 

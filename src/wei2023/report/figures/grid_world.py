@@ -38,8 +38,12 @@ def grid_world(results: Results) -> Figure:
     grid = figure.add_gridspec(len(chosen) + 1, 2, height_ratios=[1.3] + [1] * len(chosen))
     for row, one in enumerate(chosen, start=1):
         found = places[one.name]
-        parts = {name: results.table("curves.parquet", place.experiment) for name, place in found.items()}
-        curves = pd.concat([table[table["learner"] == found[name].learner] for name, table in parts.items()])
+        parts = {
+            name: results.table("curves.parquet", place.experiment) for name, place in found.items()
+        }
+        curves = pd.concat(
+            [table[table["learner"] == found[name].learner] for name, table in parts.items()]
+        )
         experiment = next(iter(found.values())).experiment
         if row == 1:
             _draw_environment(figure.add_subplot(grid[0, :]), results, experiment)
@@ -47,7 +51,9 @@ def grid_world(results: Results) -> Figure:
         pair = (figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1]))
         _draw_training(pair, curves, best, looks)
         for ax, title in zip(pair, ("reward", "cost"), strict=True):
-            ax.set_title(one.name if not forms.is_narrow() else f"{one.name}: {title}", fontsize="small")
+            ax.set_title(
+                one.name if not forms.is_narrow() else f"{one.name}: {title}", fontsize="small"
+            )
             ax.set_xlabel("episode (thousands)" if row == len(chosen) or forms.is_narrow() else "")
     style.legend(figure, ncols=5)
     return figure
@@ -62,19 +68,35 @@ def _draw_environment(ax: Axes, results: Results, experiment: str) -> None:
     ax.set_title(f"{size} map, H = {env.H}, limit {env.H - env.rho:g}")
 
 
-def _draw_training(pair: tuple[Axes, Axes], table: pd.DataFrame, best: pd.DataFrame, looks: dict[str, dict]) -> None:
+def _draw_training(
+    pair: tuple[Axes, Axes], table: pd.DataFrame, best: pd.DataFrame, looks: dict[str, dict]
+) -> None:
     """Reward and cost, each beside the optimum of its episode, a mean over draws; the limit is dashed."""
     first = best.iloc[0]
-    best = best.groupby("episode")[["optimal_value", "optimal_utility", "horizon"]].mean().reset_index()
-    table = table.assign(cost=table["horizon"] - table["utility"], seed=table["reading"] + table["seed"].astype(str))
+    best = (
+        best.groupby("episode")[["optimal_value", "optimal_utility", "horizon"]]
+        .mean()
+        .reset_index()
+    )
+    table = table.assign(
+        cost=table["horizon"] - table["utility"], seed=table["reading"] + table["seed"].astype(str)
+    )
     optimal = {"reward": best["optimal_value"], "cost": best["horizon"] - best["optimal_utility"]}
     for ax, (quantity, optimum) in zip(pair, optimal.items(), strict=True):
         for algorithm, mine in table.groupby("algorithm", sort=False):
-            style.draw_curve(ax, mine, quantity, **looks[str(algorithm)], label=style.title(str(algorithm)))
+            style.draw_curve(
+                ax, mine, quantity, **looks[str(algorithm)], label=style.title(str(algorithm))
+            )
         smooth = optimum.rolling(20, min_periods=1, center=True).mean()
         ax.plot(best["episode"] / 1000, smooth, ":", color=style.INK, label="constrained optimum")
         ax.set(ylim=(0, None), xlim=(0, first["episodes"] / 1000), ylabel=f"{quantity} per episode")
-    pair[1].axhline(first["horizon"] - first["rho"], color=style.LIMIT, linestyle="--", linewidth=0.9, label="limit")
+    pair[1].axhline(
+        first["horizon"] - first["rho"],
+        color=style.LIMIT,
+        linestyle="--",
+        linewidth=0.9,
+        label="limit",
+    )
 
 
 @needs("protocols")
@@ -85,7 +107,9 @@ def numbers(results: Results) -> Styler:
     for one in _drawn(study):
         for algorithm, place in places[one.name].items():
             runs = [*trials(results.folder, place.experiment)[place.learner].values()]
-            share, cost = ([getattr(run, name)(after=LAST) for run in runs] for name in ("lam", "mean_cost"))
+            share, cost = (
+                [getattr(run, name)(after=LAST) for run in runs] for name in ("lam", "mean_cost")
+            )
             said = [style.interval(mean_interval(np.array(values))) for values in (share, cost)]
             rows.append([one.name, style.title(algorithm), *said, runs[0].limit])
     columns = ["protocol", "learner", "share of the optimum", "cost", "limit"]

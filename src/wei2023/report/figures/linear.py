@@ -4,7 +4,13 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from wei2023.report import style
-from wei2023.report.figures.comparison_table import at_largest, at_widest, draw_arms, lines, per_episode
+from wei2023.report.figures.comparison_table import (
+    at_largest,
+    at_widest,
+    draw_arms,
+    lines,
+    per_episode,
+)
 from wei2023.report.results import Results
 
 

@@ -40,7 +40,11 @@ def _answer(results: Results) -> dict[str, Any]:
 
 def answer(results: Results) -> Markdown:
     """Five sentences."""
-    return Markdown("\n".join(f"{i}. {sentence}" for i, sentence in enumerate(_answer(results)["sentences"], start=1)))
+    return Markdown(
+        "\n".join(
+            f"{i}. {sentence}" for i, sentence in enumerate(_answer(results)["sentences"], start=1)
+        )
+    )
 
 
 @needs("protocols")
@@ -70,12 +74,18 @@ def thresholds(results: Results) -> Styler:
     moved = moved[moved["of"] > 0].assign(
         at=lambda rows: [f"{row.agree} at {row.value:g}" for row in rows.itertuples()]
     )
-    said = moved.groupby(["name", "part", "threshold"], sort=False)["at"].agg(", ".join).reset_index()
-    return _small(said.rename(columns={"name": "protocol", "at": "runs that agree"}).style.hide(axis="index"))
+    said = (
+        moved.groupby(["name", "part", "threshold"], sort=False)["at"].agg(", ".join).reset_index()
+    )
+    return _small(
+        said.rename(columns={"name": "protocol", "at": "runs that agree"}).style.hide(axis="index")
+    )
 
 
 def _small(table: Styler) -> Styler:
-    return table.set_table_styles([{"selector": "td, th", "props": "font-size: 80%; text-align: left"}])
+    return table.set_table_styles(
+        [{"selector": "td, th", "props": "font-size: 80%; text-align: left"}]
+    )
 
 
 def eta(results: Results) -> Figure:
@@ -85,33 +95,56 @@ def eta(results: Results) -> Figure:
     rows = _named(protocols.swept(results.folder, name))
     problem = Problem.of(tables.environment(file, *tables.cases(file)[0]))
     tightenings = list(dict.fromkeys(rows["eps"])) if "eps" in rows else [None]
-    figure, axes = plt.subplots(len(tightenings), 2, figsize=(11, 3.8 * len(tightenings)), squeeze=False)
+    figure, axes = plt.subplots(
+        len(tightenings), 2, figsize=(11, 3.8 * len(tightenings)), squeeze=False
+    )
     for pair, eps in zip(axes, tightenings, strict=True):
         here = rows if eps is None else rows[rows["eps"] == eps]
         for ax, column in zip(pair, ("share", "late_cost"), strict=True):
             _draw_against_eta(ax, here, column, problem)
             ax.set(xscale="log", xlabel="eta", ylabel=f"{QUANTITIES[column]}, last fifth")
             ax.set_title("" if eps is None else f"eps = {eps:g}")
-        pair[1].axhline(rows["limit"].iloc[0], color=style.LIMIT, linestyle=":", linewidth=1.2, label="limit")
+        pair[1].axhline(
+            rows["limit"].iloc[0], color=style.LIMIT, linestyle=":", linewidth=1.2, label="limit"
+        )
     keys = [
-        Line2D([], [], linestyle="", marker=mark, color="white", markeredgecolor="black", markersize=9, label=said)
+        Line2D(
+            [],
+            [],
+            linestyle="",
+            marker=mark,
+            color="white",
+            markeredgecolor="black",
+            markersize=9,
+            label=said,
+        )
         for said, mark in MARKS.values()
     ]
-    drawn = {handle.get_label(): handle for ax in axes[:, 1] for handle in ax.get_legend_handles_labels()[0]}
+    drawn = {
+        handle.get_label(): handle
+        for ax in axes[:, 1]
+        for handle in ax.get_legend_handles_labels()[0]
+    }
     style.legend(figure, ncols=4, handles=[*drawn.values(), *keys])
     return figure
 
 
 def _draw_against_eta(ax: Axes, rows: pd.DataFrame, column: str, problem: Problem) -> None:
     for key, (text, colour, dashes) in SWEEPS.items():
-        mine = rows[(rows["algorithm"] == key[0]) & (rows["frame_end"] == key[1])].sort_values("eta")
+        mine = rows[(rows["algorithm"] == key[0]) & (rows["frame_end"] == key[1])].sort_values(
+            "eta"
+        )
         if mine.empty:
             continue
-        ax.plot(mine["eta"], mine[column], dashes, color=colour, marker="o", markersize=3, label=text)
+        ax.plot(
+            mine["eta"], mine[column], dashes, color=colour, marker="o", markersize=3, label=text
+        )
         for setting, (_, mark) in MARKS.items() if key[1] in ("full", "bump") else ():
             at = algorithms.constants(key[0], problem, setting).eta
             height = np.interp(np.log(at), np.log(mine["eta"]), mine[column])
-            ax.plot(at, height, mark, color=colour, markersize=11, markeredgecolor="black", zorder=4)
+            ax.plot(
+                at, height, mark, color=colour, markersize=11, markeredgecolor="black", zorder=4
+            )
 
 
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
@@ -125,7 +158,9 @@ def _named(rows: pd.DataFrame) -> pd.DataFrame:
 def frames(results: Results) -> Figure:
     """Share of the optimum against the length of a frame, one line for each K; filled where the limit is kept."""
     figure, (share, cost) = plt.subplots(1, 2, figsize=(11, 4.2))
-    rows = pd.concat([protocols.swept(results.folder, name) for name in results.experiments("frames")])
+    rows = pd.concat(
+        [protocols.swept(results.folder, name) for name in results.experiments("frames")]
+    )
     for number, (K, mine) in enumerate(rows.sort_values("frame").groupby("K")):
         colour = f"C{number}"
         for ax, column in ((share, "share"), (cost, "late_cost")):
@@ -134,8 +169,17 @@ def frames(results: Results) -> Figure:
             ax.scatter(mine["frame"], mine[column], c=fill, edgecolor=colour, zorder=3)
     share.set(xscale="log", xlabel="episodes of a frame", ylabel="share of the optimum, last fifth")
     cost.set(xscale="log", xlabel="episodes of a frame", ylabel="cost per episode, last fifth")
-    cost.axhline(rows["limit"].iloc[0], color=style.LIMIT, linestyle=":", linewidth=1.2, label="limit")
-    note = Line2D([], [], linestyle="", marker="o", color="black", label="filled: keeps the limit in most runs")
+    cost.axhline(
+        rows["limit"].iloc[0], color=style.LIMIT, linestyle=":", linewidth=1.2, label="limit"
+    )
+    note = Line2D(
+        [],
+        [],
+        linestyle="",
+        marker="o",
+        color="black",
+        label="filled: keeps the limit in most runs",
+    )
     style.legend(figure, ncols=4, handles=[*cost.get_legend_handles_labels()[0], note])
     return figure
 
@@ -143,15 +187,23 @@ def frames(results: Results) -> Figure:
 def margins(results: Results) -> Figure:
     """The margin of every part against K, for either rule at a frame's end; a cross: recorded by `make long`."""
     rows = tuned_by_an_author(_answer(results))
-    rules = [frame_end for frame_end in FRAME_ENDS if any(row["frame_end"] == frame_end for row in rows)]
+    rules = [
+        frame_end for frame_end in FRAME_ENDS if any(row["frame_end"] == frame_end for row in rows)
+    ]
     figure, axes = plt.subplots(
         1, max(1, len(rules)), figsize=(5.5 * max(1, len(rules)), 4.2), squeeze=False, sharey=True
     )
     for ax, frame_end in zip(axes[0], rules, strict=False):
         mine = [row for row in rows if row["frame_end"] == frame_end]
         for number, part in enumerate(PARTS.values()):
-            points = [(row["K"], row["margins"][part.name]) for row in mine if row["margins"][part.name] is not None]
-            ax.plot(*zip(*points, strict=True), marker="o", color=f"C{number}", label=part.says) if points else None
+            points = [
+                (row["K"], row["margins"][part.name])
+                for row in mine
+                if row["margins"][part.name] is not None
+            ]
+            ax.plot(
+                *zip(*points, strict=True), marker="o", color=f"C{number}", label=part.says
+            ) if points else None
         ax.axhline(0, color=style.LIMIT, linewidth=0.9)
         ax.set(xscale="log", yscale="symlog", xlabel="K", title=FRAME_ENDS[frame_end])
     axes[0][0].set_ylabel("margin: mean distance in standard deviations")

@@ -33,8 +33,13 @@ def _profiles(ax: Axes, table: pd.DataFrame, looks: dict[str, dict]) -> None:
         (line,) = ax.plot(mine["tau"], mine["share"], color=look["color"], label=style.title(name))
         if look["dashes"]:
             line.set_dashes(look["dashes"])
-        ax.fill_between(mine["tau"], mine["low"], mine["high"], color=look["color"], alpha=0.15, linewidth=0)
-    ax.set(xlabel="tau, in gaps of the uniform policy", ylabel="share of runs with a gap of at most tau")
+        ax.fill_between(
+            mine["tau"], mine["low"], mine["high"], color=look["color"], alpha=0.15, linewidth=0
+        )
+    ax.set(
+        xlabel="tau, in gaps of the uniform policy",
+        ylabel="share of runs with a gap of at most tau",
+    )
     ax.set(xlim=(0, LARGEST), ylim=(0, 1.02))
 
 
@@ -43,8 +48,12 @@ def _places(ax: Axes, table: pd.DataFrame, looks: dict[str, dict]) -> None:
     middle = (len(looks) - 1) / 2
     for number, (name, look) in enumerate(looks.items()):
         mine = table[table["learner"] == name]
-        rows = np.array([names.index(one) for one in mine["environment"]]) + APART * (number - middle) / max(middle, 1)
-        gap, low, high = (mine[column].clip(upper=LARGEST) for column in ("gap", "gap_low", "gap_high"))
+        rows = np.array([names.index(one) for one in mine["environment"]]) + APART * (
+            number - middle
+        ) / max(middle, 1)
+        gap, low, high = (
+            mine[column].clip(upper=LARGEST) for column in ("gap", "gap_low", "gap_high")
+        )
         ax.hlines(rows, low, high, color=look["color"], linewidth=1)
         ax.plot(gap, rows, linestyle="", marker="o", markersize=3.5, color=look["color"])
     ax.axvline(1, color=style.LIMIT, linestyle="--", linewidth=0.9)
@@ -61,7 +70,10 @@ def hypotheses(results: Results) -> Styler:
         {
             "expected": table["says"],
             "measure": table["measure"].str.replace("_", " "),
-            "difference": [style.interval(row, ".3f") for row in table[["difference", "low", "high"]].to_numpy()],
+            "difference": [
+                style.interval(row, ".3f")
+                for row in table[["difference", "low", "high"]].to_numpy()
+            ],
             "p (Holm)": table["p_holm"],
             "verdict": table["verdict"],
             "searches that agree": [f"{row.agree} of {row.searches}" for row in table.itertuples()],
@@ -90,5 +102,7 @@ def ranking(results: Results) -> Styler:
 def stability(results: Results) -> Styler:
     """How often the order changes."""
     table = results.table("suite_stability.csv").drop(columns="resamples")
-    named = table.rename(columns={"order_differs": "the order changes", "first_differs": "the first place changes"})
+    named = table.rename(
+        columns={"order_differs": "the order changes", "first_differs": "the first place changes"}
+    )
     return named.style.format("{:.0%}", subset=list(named.columns[1:])).hide(axis="index")

@@ -34,7 +34,9 @@ def _panels(rows: pd.DataFrame) -> tuple[Figure, list[tuple[Axes, str, pd.DataFr
     for ax in axes.ravel()[len(groups) :]:
         ax.set_visible(False)
     titled = [(f"{keys[0]}: {style.title(keys[1])}", part) for keys, part in groups]
-    return figure, [(ax, title, part) for ax, (title, part) in zip(axes.ravel(), titled, strict=False)]
+    return figure, [
+        (ax, title, part) for ax, (title, part) in zip(axes.ravel(), titled, strict=False)
+    ]
 
 
 def efforts(results: Results) -> Figure:
@@ -47,7 +49,12 @@ def efforts(results: Results) -> Figure:
             fill = [colour if feasible else "white" for feasible in one["feasible"]]
             ax.scatter(one["tried"], one["loss"], s=22, c=fill, edgecolor=colour, zorder=3)
         low, top = min(0.0, mine["loss"].min()), 1.08 * mine["loss"].max()
-        ax.set(xscale="log", ylim=(1.08 * low, max(top, 0.0)), xlabel="candidates tried", ylabel="loss per episode")
+        ax.set(
+            xscale="log",
+            ylim=(1.08 * low, max(top, 0.0)),
+            xlabel="candidates tried",
+            ylabel="loss per episode",
+        )
         ax.set_title(title, fontsize="small")
         style.plain_ticks(ax, sorted(mine["tried"].unique()), apart=1.6)
     fills = {"feasible": style.INK, "infeasible": "white"}
@@ -67,12 +74,24 @@ def fronts(results: Results) -> Figure:
     for ax, title, mine in panels:
         feasible = mine["feasible"]
         for part, fill in ((mine[feasible], "C0"), (mine[~feasible], "none")):
-            ax.scatter(part["violation"], part["loss"], s=18, facecolor=fill, edgecolor="C0", linewidth=0.8)
+            ax.scatter(
+                part["violation"], part["loss"], s=18, facecolor=fill, edgecolor="C0", linewidth=0.8
+            )
         star = chosen.loc[tuple(mine[["tuning", "algorithm", "episodes"]].iloc[0])]
-        ax.scatter(star["violation"], star["loss"], s=170, marker="*", color="C1", edgecolor="black", zorder=4)
+        ax.scatter(
+            star["violation"],
+            star["loss"],
+            s=170,
+            marker="*",
+            color="C1",
+            edgecolor="black",
+            zorder=4,
+        )
         ax.axvline(0, color=style.LIMIT, linestyle="--", linewidth=0.9)
         top = np.nanquantile(mine["loss"], 0.9) * 1.3
-        ax.set(xlabel="violation per episode (left: kept)", ylabel="loss per episode", ylim=(0, top))
+        ax.set(
+            xlabel="violation per episode (left: kept)", ylabel="loss per episode", ylim=(0, top)
+        )
         ax.set_title(title, fontsize="small")
     return figure
 
@@ -97,7 +116,9 @@ def saturation(results: Results) -> Styler:
         }
     )
     shares = ["last doubling gained", "searches end apart by"]
-    return shown.style.hide(axis="index").format("{:.0%}", subset=shares).format("{:,}", subset=["K"])
+    return (
+        shown.style.hide(axis="index").format("{:.0%}", subset=shares).format("{:,}", subset=["K"])
+    )
 
 
 @needs("tuning")
@@ -109,9 +130,18 @@ def choices(results: Results) -> Styler:
         best = mine[mine["chosen"]].iloc[0]
         said = "yes" if best["feasible"] else "none found"
         said = "only by not learning" if best["only_by_not_learning"] else said
-        factors = ", ".join(f"{name} {value:.3g}" for name, value in json.loads(best["factors"]).items())
+        factors = ", ".join(
+            f"{name} {value:.3g}" for name, value in json.loads(best["factors"]).items()
+        )
         edges = best["edges"] if isinstance(best["edges"], str) else ""
-        row = [keys[0], style.title(keys[1]), said, best["loss"], best["violation_bound"], best["lam"]]
+        row = [
+            keys[0],
+            style.title(keys[1]),
+            said,
+            best["loss"],
+            best["violation_bound"],
+            best["lam"],
+        ]
         rows.append([*row, factors, edges])
     columns = ["tuning", "algorithm", "feasible", "loss", "violation, upper bound", "Lam"]
     columns += ["factors", "near an end of their range"]

@@ -46,10 +46,18 @@ def write(plan: Plan, folder: Path) -> None:
     """index.html, the ledgers of deviations and claims, and what they load, of a finished run."""
     render.assets(folder)
     for name, (section, experiment) in plan.scripts.items():
-        render.script(folder / layout.script(name), name, DATA[section].data(plan, folder, experiment))
-    made = {name: section.context(plan, folder) for name, (_, section) in {**SECTIONS, **CLOSING}.items()}
+        render.script(
+            folder / layout.script(name), name, DATA[section].data(plan, folder, experiment)
+        )
+    made = {
+        name: section.context(plan, folder)
+        for name, (_, section) in {**SECTIONS, **CLOSING}.items()
+    }
     drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
-    figures = {name: [_figure(folder, one) for one in names if one in drawn] for name, (_, names) in FIGURES.items()}
+    figures = {
+        name: [_figure(folder, one) for one in names if one in drawn]
+        for name, (_, names) in FIGURES.items()
+    }
     beside = numbers.context(plan, folder)
     titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES, **CLOSING}.items()}
     there = [name for name in titles if made.get(name) or figures.get(name) or beside.get(name)]
@@ -59,13 +67,19 @@ def write(plan: Plan, folder: Path) -> None:
         **frame(plan, layout.PAGE, [(name, titles[name]) for name in there]),
         **{name: made[name] for name in made},
         paper=PAPER,
-        sections=[(name, titles[name], figures[name], beside.get(name)) for name in there if name in FIGURES],
+        sections=[
+            (name, titles[name], figures[name], beside.get(name))
+            for name in there
+            if name in FIGURES
+        ],
     )
     for name, ledger in ledgers.context(plan, folder).items():
         if ledger:
             contents = [(group["id"], group["title"]) for group in ledger["groups"]]
             file = f"{name}.html"
-            render.page(folder / file, f"{file}.j2", **frame(plan, file, contents), **{name: ledger})
+            render.page(
+                folder / file, f"{file}.j2", **frame(plan, file, contents), **{name: ledger}
+            )
 
 
 def frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, Any]:
@@ -85,7 +99,13 @@ def frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, A
 def _figure(folder: Path, name: str) -> dict[str, Any]:
     notebook, figure = catalogue.find(name)
     wide, narrow = (_size(folder / layout.figure(name, form)) for form in ("svg", "narrow.svg"))
-    return {"name": name, "caption": figure.caption, "notebook": notebook, "wide": wide, "narrow": narrow}
+    return {
+        "name": name,
+        "caption": figure.caption,
+        "notebook": notebook,
+        "wide": wide,
+        "narrow": narrow,
+    }
 
 
 def _size(drawing: Path) -> tuple[int, int]:

@@ -45,13 +45,19 @@ def show(plan: Plan, folder: Path) -> None:
     """The page, from the tables that are there."""
     measured = folder / layout.TIMING.partition("/")[0]
     machine, drawn = measured / "machine.json", measured / "scaling.svg"
-    tables = [_table(measured / name, *text) for name, text in TABLES.items() if (measured / name).exists()]
+    tables = [
+        _table(measured / name, *text)
+        for name, text in TABLES.items()
+        if (measured / name).exists()
+    ]
     render.page(
         folder / layout.BENCHMARKS,
         "benchmarks.html.j2",
         **frame(plan, layout.BENCHMARKS, [(one["id"], one["title"]) for one in tables]),
         tables=tables,
-        machine=list(json.loads(machine.read_text(encoding="utf-8")).items()) if machine.exists() else [],
+        machine=list(json.loads(machine.read_text(encoding="utf-8")).items())
+        if machine.exists()
+        else [],
         scaling=f"{measured.name}/{drawn.name}" if drawn.exists() else None,
     )
 
@@ -62,7 +68,15 @@ def _table(file: Path, title: str, says: str) -> dict[str, Any]:
     shown = [[_cell(cell) for cell in row] for row in table.itertuples(index=False)]
     head = [str(column).replace("_", " ") for column in table]
     name = f"{file.parent.name}/{file.name}"
-    return {"id": file.stem, "title": title, "says": says, "file": name, "head": head, "rows": shown, "right": numbers}
+    return {
+        "id": file.stem,
+        "title": title,
+        "says": says,
+        "file": name,
+        "head": head,
+        "rows": shown,
+        "right": numbers,
+    }
 
 
 def _cell(cell: Any) -> str:

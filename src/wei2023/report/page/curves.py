@@ -36,7 +36,10 @@ MEASURES = {
     "total_gap": "Lagrangian gap, added up",
     "dual": "Dual variable",
 }
-RESTARTS = {"nonstationary_triple_q": "frame", "restart_q_ucb": "epoch"}  # the constant that says how often
+RESTARTS = {
+    "nonstationary_triple_q": "frame",
+    "restart_q_ucb": "epoch",
+}  # the constant that says how often
 CASE = ["reading", "budget", "episodes"]
 
 
@@ -81,17 +84,26 @@ def _key(words: str) -> str:
 def _in_words(case: dict[str, Any]) -> str:
     """K, and the draw of the environment."""
     return ", ".join(
-        [f"K = {case['episodes']:,}", *(case[key] for key in ("reading", "budget") if case[key] != "default")]
+        [
+            f"K = {case['episodes']:,}",
+            *(case[key] for key in ("reading", "budget") if case[key] != "default"),
+        ]
     )
 
 
 def data(plan: Plan, folder: Path, experiment: str) -> list[dict[str, Any]]:
     """Of every case of an experiment, in the order of :func:`context`."""
     exact, facts = files.read(folder / layout.table("exact.parquet", experiment))
-    rows, curves = exact.to_pandas(), tables.load(folder / layout.table("curves.parquet", experiment))
+    rows, curves = (
+        exact.to_pandas(),
+        tables.load(folder / layout.table("curves.parquet", experiment)),
+    )
     assert plan.config.protocols is not None
     words = protocols.called(plan.config.protocols)
-    return [_of_case(case, facts["learners"], words, _in(rows, case), _in(curves, case)) for case in facts["cases"]]
+    return [
+        _of_case(case, facts["learners"], words, _in(rows, case), _in(curves, case))
+        for case in facts["cases"]
+    ]
 
 
 def _in(table: pd.DataFrame, case: dict[str, Any]) -> pd.DataFrame:
@@ -152,7 +164,8 @@ class _Blocks:
         """(seeds, blocks)"""
         return np.array(
             [
-                np.bincount(self.of, one[column].to_numpy() * one["weight"].to_numpy()) / self.length
+                np.bincount(self.of, one[column].to_numpy() * one["weight"].to_numpy())
+                / self.length
                 for _, one in runs.sort_values(["seed", "episode"]).groupby("seed")
             ]
         )
@@ -161,7 +174,11 @@ class _Blocks:
 def _duals(curves: pd.DataFrame, blocks: int) -> Array:
     """(seeds, blocks): at the end of the window that ends a block."""
     wide = curves.pivot(index="seed", columns="episode", values="dual").to_numpy()
-    return wide[:, np.arange(1, blocks + 1) * wide.shape[1] // blocks - 1] if wide.shape[1] >= blocks else wide
+    return (
+        wide[:, np.arange(1, blocks + 1) * wide.shape[1] // blocks - 1]
+        if wide.shape[1] >= blocks
+        else wide
+    )
 
 
 def _packed(values: Array) -> dict[str, Any] | None:
@@ -179,7 +196,9 @@ def constants_of(spec: dict[str, Any], problem: Problem) -> Any:
     setting = "scaled" if spec["setting"] == "tuned" else spec["setting"]
     known = problem._replace(assumed_budget=spec["assumed_budget"], assumed_for=spec["assumed_for"])
     factors = spec.get("factors") if setting == "scaled" else None
-    return algorithms.constants(spec["algorithm"], known, setting, factors, spec["variants"], spec["constants"])
+    return algorithms.constants(
+        spec["algorithm"], known, setting, factors, spec["variants"], spec["constants"]
+    )
 
 
 def _restart(spec: dict[str, Any], problem: Problem) -> int | None:
@@ -193,7 +212,10 @@ def _summary(folder: Path, experiment: str, words: dict[str, str]) -> dict[str, 
     name = layout.table("summary.csv", experiment)
     rows = []
     for row in tables.load(folder / name).to_dict("records"):
-        limit, cost = row["horizon"] - row["rho"], [row["horizon"] - row[f"last_utility{end}"] for end in _REVERSED]
+        limit, cost = (
+            row["horizon"] - row["rho"],
+            [row["horizon"] - row[f"last_utility{end}"] for end in _REVERSED],
+        )
         rows.append(
             {
                 "case": _in_words_of_row(row),
@@ -202,7 +224,10 @@ def _summary(folder: Path, experiment: str, words: dict[str, str]) -> dict[str, 
                 "reward": interval(row[f"last_value{end}"] for end in _ENDS),
                 "cost": interval(cost),
                 "over": cost[1] > limit,
-                "rest": [interval(row[f"last_{key}{end}"] for end in _ENDS) for key in ("regret", "violation", "gap")],
+                "rest": [
+                    interval(row[f"last_{key}{end}"] for end in _ENDS)
+                    for key in ("regret", "violation", "gap")
+                ],
                 "limit": f"{limit:g}",
             }
         )
@@ -211,7 +236,10 @@ def _summary(folder: Path, experiment: str, words: dict[str, str]) -> dict[str, 
 
 def _in_words_of_row(row: dict[str, Any]) -> str:
     return ", ".join(
-        [*(row[key] for key in ("reading", "budget") if row[key] != "default"), f"K = {row['episodes']:,}"]
+        [
+            *(row[key] for key in ("reading", "budget") if row[key] != "default"),
+            f"K = {row['episodes']:,}",
+        ]
     )
 
 

@@ -14,17 +14,58 @@ from markupsafe import Markup
 
 LABEL = re.compile(r"\\text\{([^{}]*):\}\\quad ")
 # What browsers draw, with the number of parts; anything else that a formula may ask for (links, colours) is refused.
-PARTS = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3}
-TAGS = {*PARTS, "math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msqrt", "mstyle", "mtable", "mtr", "mtd"}
-ATTRIBUTES = {"display", "displaystyle", "scriptlevel", "accent", "stretchy", "fence", "form", "movablelimits"}
+PARTS = {
+    "mfrac": 2,
+    "mroot": 2,
+    "msub": 2,
+    "msup": 2,
+    "msubsup": 3,
+    "munder": 2,
+    "mover": 2,
+    "munderover": 3,
+}
+TAGS = {
+    *PARTS,
+    "math",
+    "mrow",
+    "mi",
+    "mn",
+    "mo",
+    "mtext",
+    "mspace",
+    "msqrt",
+    "mstyle",
+    "mtable",
+    "mtr",
+    "mtd",
+}
+ATTRIBUTES = {
+    "display",
+    "displaystyle",
+    "scriptlevel",
+    "accent",
+    "stretchy",
+    "fence",
+    "form",
+    "movablelimits",
+}
 ATTRIBUTES |= {"minsize", "maxsize", "width", "lspace", "rspace", "mathvariant", "columnalign"}
 
 OPENING, CLOSING = set("([{\u230a\u2308\u27e8"), set(")]}\u230b\u2309\u27e9")
 FORMS = dict.fromkeys(OPENING, "prefix") | dict.fromkeys(CLOSING, "postfix")
-OPERATORS = {*FORMS, "\u2032", "\u27fa", "\u00b1"}  # prime, iff, plus or minus: some are taken for identifiers
+OPERATORS = {
+    *FORMS,
+    "\u2032",
+    "\u27fa",
+    "\u00b1",
+}  # prime, iff, plus or minus: some are taken for identifiers
 TIGHT = {"|", "\u2016", "/", "*"}
 SIGNS = {"+", "\u2212", "\u00b1"}
-ACCENTS = {"^": "\u02c6", "~": "\u02dc", "\u00af": "\u02c9"}  # hat, tilde, bar: characters, and marks above a letter
+ACCENTS = {
+    "^": "\u02c6",
+    "~": "\u02dc",
+    "\u00af": "\u02c9",
+}  # hat, tilde, bar: characters, and marks above a letter
 WITH_LIMITS = {"max", "min", "argmax", "argmin", "\u2211", "\u220f"}  # sum and product
 BELOW = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
 
@@ -47,7 +88,9 @@ def lines(formula: str) -> list[tuple[str, Markup]]:
     found = []
     for line in formula.splitlines():
         label = LABEL.match(line)
-        found.append((label[1], typeset(line[label.end() :], True)) if label else ("", typeset(line, True)))
+        found.append(
+            (label[1], typeset(line[label.end() :], True)) if label else ("", typeset(line, True))
+        )
     return found
 
 
@@ -84,7 +127,10 @@ def _repair(element: Element) -> None:
     text, given = element.text or "", element.attrib
     if text in OPERATORS:
         element.tag = "mo"
-    if not {"minsize", "form"} & given.keys() and text in {*FORMS, *TIGHT}:  # neither \left( nor \big(
+    if not {"minsize", "form"} & given.keys() and text in {
+        *FORMS,
+        *TIGHT,
+    }:  # neither \left( nor \big(
         given["stretchy"] = "false"
     if text in FORMS:
         given["form"] = FORMS[text]

@@ -30,7 +30,10 @@ def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
     """The maps to choose from, and the numbers that stand there without a script."""
     if not plan.watched:
         return None
-    return {"maps": _maps(plan), "tables": [_in_numbers(plan, folder, name) for name in plan.watched]}
+    return {
+        "maps": _maps(plan),
+        "tables": [_in_numbers(plan, folder, name) for name in plan.watched],
+    }
 
 
 def _maps(plan: Plan) -> list[dict[str, str]]:
@@ -38,7 +41,11 @@ def _maps(plan: Plan) -> list[dict[str, str]]:
     texts = {name: _map_in_words(plan, name) for name in plan.watched}
     often = Counter(texts.values())
     return [
-        {"experiment": name, "text": f"{text} ({name})" if often[text] > 1 else text, "script": script}
+        {
+            "experiment": name,
+            "text": f"{text} ({name})" if often[text] > 1 else text,
+            "script": script,
+        }
         for script, (section, name) in plan.scripts.items()
         if section == "learning"
         for text in [texts[name]]
@@ -60,7 +67,9 @@ def _in_numbers(plan: Plan, folder: Path, experiment: str) -> dict[str, Any]:
     middle = min(episodes, key=lambda k: abs(2 * k - env.episodes))
     shown = sorted({episodes[0], middle, episodes[-1]})
     found, texts = tables.load(folder / file), _texts(plan, experiment)
-    rows = {texts[str(name)]: _pairs(mine, shown) for name, mine in found.groupby("learner", sort=False)}
+    rows = {
+        texts[str(name)]: _pairs(mine, shown) for name, mine in found.groupby("learner", sort=False)
+    }
     return {
         "text": _map_in_words(plan, experiment),
         "episodes": shown,
@@ -77,7 +86,12 @@ def _limit(env: DriftingCMDP) -> float:
 
 def _pairs(rows: pd.DataFrame, episodes: list[int], prefix: str = "") -> list[list[float]]:
     """Reward and cost by episode."""
-    return rows.set_index("episode").reindex(episodes)[[f"{prefix}reward", f"{prefix}cost"]].to_numpy().tolist()
+    return (
+        rows.set_index("episode")
+        .reindex(episodes)[[f"{prefix}reward", f"{prefix}cost"]]
+        .to_numpy()
+        .tolist()
+    )
 
 
 def _texts(plan: Plan, experiment: str) -> dict[str, str]:
@@ -85,13 +99,18 @@ def _texts(plan: Plan, experiment: str) -> dict[str, str]:
     words = protocols.called(plan.config.protocols) if plan.config.protocols else {}
     learners = plan.experiment(experiment).all_learners
     return {OPTIMUM: BEST} | {
-        one.name: f"{title(one.algorithm)}, {words.get(one.name, one.label or one.setting)}" for one in learners
+        one.name: f"{title(one.algorithm)}, {words.get(one.name, one.label or one.setting)}"
+        for one in learners
     }
 
 
 def data(plan: Plan, folder: Path, experiment: str) -> dict[str, Any]:
     """Maps, episodes, and what every learner and the optimum do in each."""
-    case, episodes, texts = plan.watched_case(experiment), plan.watched_episodes(experiment), _texts(plan, experiment)
+    case, episodes, texts = (
+        plan.watched_case(experiment),
+        plan.watched_episodes(experiment),
+        _texts(plan, experiment),
+    )
     drawn = ["\n".join("".join(row) for row in grid) for grid in learning.maps(case, episodes)]
     maps = list(dict.fromkeys(drawn))
     found = tables.load(folder / layout.table("learning.parquet", experiment))
@@ -102,7 +121,11 @@ def data(plan: Plan, folder: Path, experiment: str) -> dict[str, Any]:
         "map": [maps.index(one) for one in drawn],
         "first": _default(plan, experiment, set(found["learner"])),
         "learners": [
-            {"name": name, "text": texts[str(name)], "frames": [_frame(row, case.env.H) for _, row in rows.iterrows()]}
+            {
+                "name": name,
+                "text": texts[str(name)],
+                "frames": [_frame(row, case.env.H) for _, row in rows.iterrows()],
+            }
             for name, rows in found.groupby("learner", sort=False)
         ],
     }

@@ -54,7 +54,11 @@ class Filter(NamedTuple):
 
 def context(plan: Plan, folder: Path) -> dict[str, Any]:
     """What claims.html.j2 and deviations.html.j2 show."""
-    judged = json.loads((folder / layout.CLAIMS).read_text(encoding="utf-8")) if plan.claim_groups else []
+    judged = (
+        json.loads((folder / layout.CLAIMS).read_text(encoding="utf-8"))
+        if plan.claim_groups
+        else []
+    )
     entries = deviations.load(deviations.LEDGER)
     links = {
         name: f"{layout.CLAIMS_PAGE}#{quote(claim['id'])}"
@@ -69,18 +73,29 @@ def context(plan: Plan, folder: Path) -> dict[str, Any]:
 
 def _claims(plan: Plan, judged: list[dict[str, Any]], links: dict[str, str]) -> dict[str, Any]:
     entries = [_claim(claim, links) for claim in judged]
-    drawn = {layout.figure(figure.name) for figures in plan.notebooks.values() for figure in figures}
+    drawn = {
+        layout.figure(figure.name) for figures in plan.notebooks.values() for figure in figures
+    }
     groups = []
     for group in ledger.GROUPS:
         evidence = [claim["evidence"] for claim in judged if claim["group"] == group][:1]
-        files = [one[key] for one in evidence for key in ("data", "figure") if key == "data" or one[key] in drawn]
+        files = [
+            one[key]
+            for one in evidence
+            for key in ("data", "figure")
+            if key == "data" or one[key] in drawn
+        ]
         here = [entry for entry in entries if group in entry["tags"]["group"]]
-        groups.append({"id": group, "title": _heading(SUBJECTS[group]), "files": files, "entries": here})
+        groups.append(
+            {"id": group, "title": _heading(SUBJECTS[group]), "files": files, "entries": here}
+        )
     sections = {section for entry in entries for section in entry["tags"]["section"]}
     filters = [
         _filter("verdict", "Verdict", entries, _as_they_are(findings.VERDICTS)),
         _filter("group", "About", entries, SUBJECTS),
-        _filter("section", "Section", entries, _as_they_are(sorted(sections, key=_as_in_the_paper))),
+        _filter(
+            "section", "Section", entries, _as_they_are(sorted(sections, key=_as_in_the_paper))
+        ),
         _filter("kind", "Kind", entries, _as_they_are(KINDS)),
     ]
     standard = [(name, MARKS[name], says) for name, says in findings.VERDICTS.items()]
@@ -114,17 +129,26 @@ def _facts(claim: dict[str, Any]) -> list[tuple[str, str]]:
     """How a verdict was come to, in words and numbers."""
     evidence = claim["evidence"]
     facts = [("Measured", claim["measured"]), ("Test", claim["test"])]
-    facts += [(what, number if isinstance(number, str) else f"{number:.4g}") for what, number in evidence["numbers"]]
+    facts += [
+        (what, number if isinstance(number, str) else f"{number:.4g}")
+        for what, number in evidence["numbers"]
+    ]
     if evidence["notices"]:
         facts.append(("Smallest error noticed", noticed(evidence["notices"])))
     if claim["value"] is not None:
         interval = [claim["low"], claim["high"]]
-        ends = "" if None in interval or interval[0] == interval[1] else " [{:.4g}, {:.4g}]".format(*interval)
+        ends = (
+            ""
+            if None in interval or interval[0] == interval[1]
+            else " [{:.4g}, {:.4g}]".format(*interval)
+        )
         facts.append(("Value", f"{claim['value']:.4g}{ends}"))
     if evidence["bound"] is not None:
         facts.append(("Bound", f"{evidence['bound']:.4g}"))
     if claim["slack"] is not None:
-        facts.append(("Slack", f"{claim['slack']:.3g} ({evidence['slack_in']}; below 0 where it fails)"))
+        facts.append(
+            ("Slack", f"{claim['slack']:.3g} ({evidence['slack_in']}; below 0 where it fails)")
+        )
     return [*facts, ("Looked at", f"{evidence['samples']:,} problems, runs or steps")]
 
 
@@ -142,8 +166,13 @@ def _as_in_the_paper(section: str) -> tuple[int, str]:
     return ["Intr", "Tabl", "Sect", "Appe"].index(section[:4]), section
 
 
-def _deviations(entries: list[deviations.Entry], measured: pd.DataFrame, links: dict[str, str]) -> dict[str, Any]:
-    made = [_deviation(entry, measured[measured["switch"].isin(entry.switch)], links) for entry in entries]
+def _deviations(
+    entries: list[deviations.Entry], measured: pd.DataFrame, links: dict[str, str]
+) -> dict[str, Any]:
+    made = [
+        _deviation(entry, measured[measured["switch"].isin(entry.switch)], links)
+        for entry in entries
+    ]
     groups = [
         {"id": kind, "title": meaning, "entries": [one for one in made if one["kind"] == kind]}
         for kind, meaning in deviations.KINDS.items()
@@ -158,12 +187,17 @@ def _deviations(entries: list[deviations.Entry], measured: pd.DataFrame, links: 
     return {"number": len(made), "switches": switches, "groups": groups, "filters": filters}
 
 
-def _deviation(entry: deviations.Entry, measured: pd.DataFrame, links: dict[str, str]) -> dict[str, Any]:
+def _deviation(
+    entry: deviations.Entry, measured: pd.DataFrame, links: dict[str, str]
+) -> dict[str, Any]:
     show = _typesetter(f"deviation {entry.id}", links)
     return {
         "id": entry.id,
         "kind": entry.kind,
-        **{key: show(key, getattr(entry, key)) for key in ("where", "printed", "chosen", "evidence")},
+        **{
+            key: show(key, getattr(entry, key))
+            for key in ("where", "printed", "chosen", "evidence")
+        },
         "equation": show("formula", entry.formula or ""),
         "certainty": entry.certainty,
         "switch": entry.switch,
@@ -194,10 +228,14 @@ def _typesetter(entry: str, links: dict[str, str]) -> Callable[[str, str], Any]:
     return typeset
 
 
-def _filter(name: str, label: str, entries: list[dict[str, Any]], options: Mapping[str, str]) -> Filter:
+def _filter(
+    name: str, label: str, entries: list[dict[str, Any]], options: Mapping[str, str]
+) -> Filter:
     """A choice among the tags that entries have, in the order of the options."""
     counts = Counter(tag for entry in entries for tag in entry["tags"][name])
-    return Filter(name, label, [(tag, text, counts[tag]) for tag, text in options.items() if counts[tag]])
+    return Filter(
+        name, label, [(tag, text, counts[tag]) for tag, text in options.items() if counts[tag]]
+    )
 
 
 def _as_they_are(options: Iterable[str]) -> dict[str, str]:

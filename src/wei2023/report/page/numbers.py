@@ -30,7 +30,13 @@ def context(plan: Plan, folder: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def part(note: str, label: str = "", columns: dict[str, Callable] | None = None, rows: Any = (), **more: Any) -> dict:
+def part(
+    note: str,
+    label: str = "",
+    columns: dict[str, Callable] | None = None,
+    rows: Any = (),
+    **more: Any,
+) -> dict:
     """A note and a table: a function of a row for every column; a "#" marks columns of numbers."""
     columns = columns or {}
     return {
@@ -63,10 +69,14 @@ def _saturation(table: pd.DataFrame) -> dict[str, Any]:
 
 def _comparison(table: pd.DataFrame) -> dict[str, Any]:
     def slope(key: str) -> Callable:
-        return lambda row: render.interval([row.get(f"{key}{end}") for end in ("", "_low", "_high")])
+        return lambda row: render.interval(
+            [row.get(f"{key}{end}") for end in ("", "_low", "_high")]
+        )
 
     def constants(row: dict[str, Any]) -> str:
-        setting, at = ("" if pd.isna(row.get(key)) else str(row[key]) for key in ("setting", "tuned_at"))
+        setting, at = (
+            "" if pd.isna(row.get(key)) else str(row[key]) for key in ("setting", "tuned_at")
+        )
         return comparison.CONSTANTS.get((setting, at), setting) or "not run"
 
     return part(
@@ -91,7 +101,9 @@ def _comparison(table: pd.DataFrame) -> dict[str, Any]:
                 row.get("positive_violation_per_episode"), ".3f"
             ),
             "#at K": lambda row: render.number(row.get("largest_K"), ",.0f"),
-            "put in by the constants": lambda row: "" if pd.isna(row.get("put_in")) else str(row["put_in"]),
+            "put in by the constants": lambda row: (
+                "" if pd.isna(row.get("put_in")) else str(row["put_in"])
+            ),
         },
         table.to_dict("records"),
         files=[*map(layout.table, layout.COMPARISON)],
@@ -117,9 +129,13 @@ def _suite(plan: Plan, folder: Path) -> list[dict[str, Any]]:
     def kept(name: str, key: str) -> dict[str, dict[str, Any]]:
         """By learner or hypothesis: its row in the whole suite."""
         file = plan.kept_of_the_suite.get(name)
-        return {} if file is None else {row[key]: row for row in tables.load(file).to_dict("records")}
+        return (
+            {} if file is None else {row[key]: row for row in tables.load(file).to_dict("records")}
+        )
 
-    def beside(whole: dict[str, dict[str, Any]], column: str, cell: Callable) -> dict[str, Callable]:
+    def beside(
+        whole: dict[str, dict[str, Any]], column: str, cell: Callable
+    ) -> dict[str, Callable]:
         """A column of what the whole suite says, if it is kept."""
         return {column: cell} if whole else {}
 
@@ -130,7 +146,11 @@ def _suite(plan: Plan, folder: Path) -> list[dict[str, Any]]:
         f"Version {plan.suite.version} of the suite, {len(frozen)} of {len(plan.suite.environments)} environments. "
         "Learners by their mean gap in units of the uniform policy's, where all of them ran; 0 is the optimum. "
         f"What a run takes: {layout.TIMING}."
-        + (f" Beside it what the whole suite came to, as the repository keeps it in {KEPT}." if ranked else ""),
+        + (
+            f" Beside it what the whole suite came to, as the repository keeps it in {KEPT}."
+            if ranked
+            else ""
+        ),
         "Ranking on the suite",
         {
             "#rank": lambda row: str(row["rank"]),
@@ -158,9 +178,13 @@ def _suite(plan: Plan, folder: Path) -> list[dict[str, Any]]:
         "Hypotheses",
         {
             "expected": lambda row: row["says"],
-            **beside(tested, "whole suite", lambda row: tested.get(row["id"], {}).get("verdict", "")),
+            **beside(
+                tested, "whole suite", lambda row: tested.get(row["id"], {}).get("verdict", "")
+            ),
             "verdict": lambda row: row["verdict"],
-            "#difference": lambda row: render.interval([row["difference"], row["low"], row["high"]], ".3f"),
+            "#difference": lambda row: render.interval(
+                [row["difference"], row["low"], row["high"]], ".3f"
+            ),
             "measure": lambda row: row["measure"].replace("_", " "),
             "#p": lambda row: render.number(row["p_holm"], ".2g"),
             "#searches that agree": lambda row: f"{row['agree']} of {row['searches']}",

@@ -13,7 +13,9 @@ from markupsafe import Markup, escape
 from wei2023.report.page.formulas import typeset
 
 MARKED = re.compile(r"\$([^$]+)\$|`([^`]+)`")
-GREEK = "alpha|beta|gamma|delta|zeta|eta|theta|iota|lambda|mu|xi|pi|rho|tau|phi|chi|Delta|Lambda|Omega"
+GREEK = (
+    "alpha|beta|gamma|delta|zeta|eta|theta|iota|lambda|mu|xi|pi|rho|tau|phi|chi|Delta|Lambda|Omega"
+)
 NAMES = {"eps": r"\epsilon", "Bhat": r"\hat B", "Cbar": r"\bar C", "max": r"\max"}
 INDEX = r"(?:\{[^{}]*\}|\([^()]*\)|[+-]?\d+(?:\.\d+)?|[A-Za-z]\w*|[*+])"
 LETTER = r"H-h(?:\+1)?|[B-DF-HJ-LN-TV-WYZ]|(?<=S[ ])A|(?<=S,[ ])A|[Aa-z](?=[ ](?:[<>]?=|[<>])[ ])"  # no words

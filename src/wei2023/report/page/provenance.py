@@ -18,7 +18,9 @@ from wei2023.study.cases import DEFAULT
 from wei2023.study.config import Experiment, Tuning
 from wei2023.study.plan import Plan
 
-ENVIRONMENT = Path("workflow/envs/nscmdp.yml")  # the direct dependencies, as the lock file pins them
+ENVIRONMENT = Path(
+    "workflow/envs/nscmdp.yml"
+)  # the direct dependencies, as the lock file pins them
 
 
 def context(plan: Plan, folder: Path) -> dict[str, Any]:
@@ -33,9 +35,14 @@ def context(plan: Plan, folder: Path) -> dict[str, Any]:
         },
         "sources": [[title(name), run_digest(name)] for name in plan.algorithms],
         "dependencies": _dependencies(),
-        "figures": [_figure(plan, name, one) for name, drawn in plan.notebooks.items() for one in drawn],
+        "figures": [
+            _figure(plan, name, one) for name, drawn in plan.notebooks.items() for one in drawn
+        ],
         "tables": _tables(plan),
-        "of_each": {"tables": catalogue.EXPERIMENT, **({"learning": catalogue.WATCHED} if plan.watched else {})},
+        "of_each": {
+            "tables": catalogue.EXPERIMENT,
+            **({"learning": catalogue.WATCHED} if plan.watched else {}),
+        },
     }
 
 
@@ -104,8 +111,14 @@ def _figure(plan: Plan, name: str, figure: catalogue.Figure) -> dict[str, Any]:
     """Its data are the tables of some experiments, and tables over all of them."""
     (notebook,) = [one for one in catalogue.NOTEBOOKS if one.name == name]
     data = dict.fromkeys([*plan.read_beside(notebook), *plan.data_of(figure.roles)])
-    group = figure.name.removeprefix("claims_")  # the figure of a group of claims shows that group alone
-    others = {*map(layout.claims, plan.claim_groups)} - {layout.claims(group)} if group in plan.claim_groups else ()
+    group = figure.name.removeprefix(
+        "claims_"
+    )  # the figure of a group of claims shows that group alone
+    others = (
+        {*map(layout.claims, plan.claim_groups)} - {layout.claims(group)}
+        if group in plan.claim_groups
+        else ()
+    )
     return {
         "name": figure.name,
         "notebook": name,

@@ -37,7 +37,13 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"number": number, "interval": interval, "powers": powers, "href": quote, "code": code}
+    made.filters |= {
+        "number": number,
+        "interval": interval,
+        "powers": powers,
+        "href": quote,
+        "code": code,
+    }
     made.globals |= {"layout": layout}
     return made
 
@@ -83,12 +89,19 @@ def interval(values: Iterable[Any], form: str = ".2f") -> Markup:
 
 def powers(order: str) -> Markup:
     """K^{4/5} with its exponent raised."""
-    return Markup(re.sub(r"\^(?:\{([^}]*)\}|(\d))", lambda power: f"<sup>{power[1] or power[2]}</sup>", escape(order)))
+    return Markup(
+        re.sub(
+            r"\^(?:\{([^}]*)\}|(\d))",
+            lambda power: f"<sup>{power[1] or power[2]}</sup>",
+            escape(order),
+        )
+    )
 
 
 def code(text: str) -> Markup:
     """What stands between backquotes set as code."""
     parts = str(text).split("`")
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts)
+        Markup("<code>{}</code>").format(part) if i % 2 else escape(part)
+        for i, part in enumerate(parts)
     )

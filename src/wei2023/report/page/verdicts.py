@@ -19,7 +19,8 @@ def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
     if not plan.simulations or plan.config.protocols is None:
         return None
     answer, claims = (
-        json.loads((folder / name).read_text(encoding="utf-8")) for name in (layout.ANSWER, layout.CLAIMS)
+        json.loads((folder / name).read_text(encoding="utf-8"))
+        for name in (layout.ANSWER, layout.CLAIMS)
     )
     reasons = {one.name: one.reason for one in plan.config.protocols.protocols}
     others = [claim for claim in claims if claim["group"] != "simulation"]
@@ -28,14 +29,20 @@ def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
         "protocols": [_protocol(row, reasons[row["name"]]) for row in answer["protocols"]],
         "parts": list(LABELS.values()),
         "rules": thresholds.load(),
-        "restart_q_shares": _range(row["numbers"].get("restart_q_ucb_share") for row in answer["protocols"]),
+        "restart_q_shares": _range(
+            row["numbers"].get("restart_q_ucb_share") for row in answer["protocols"]
+        ),
         "growing": {"head": GROWING, "rows": [*map(growing, tuned_by_an_author(answer))]},
         **_choices(answer),
         "walk": answer["walk"],
         "thresholds": _thresholds(folder),
         "others": _sentence(Counter(claim["verdict"] for claim in others)) if others else None,
         "verdicts": [
-            {"mark": MARKS[name], "text": name, "claims": [claim for claim in others if claim["verdict"] == name]}
+            {
+                "mark": MARKS[name],
+                "text": name,
+                "claims": [claim for claim in others if claim["verdict"] == name],
+            }
             for name in VERDICTS
         ],
     }
@@ -105,10 +112,14 @@ def _thresholds(folder: Path) -> list[dict[str, Any]]:
             "values": ", ".join(f"{row.agree} at {row.value:g}" for row in mine.itertuples()),
             "of": int(mine["of"].iloc[0]),
         }
-        for (name, part, threshold), mine in moved[moved["of"] > 0].groupby(["name", "part", "threshold"], sort=False)
+        for (name, part, threshold), mine in moved[moved["of"] > 0].groupby(
+            ["name", "part", "threshold"], sort=False
+        )
     ]
 
 
 def _sentence(verdicts: Counter) -> str:
     counted = ", ".join(f"{name}: {number}" for name, number in verdicts.most_common())
-    return f"The paper's theory in {verdicts.total()} claims, all judged by one standard: {counted}."
+    return (
+        f"The paper's theory in {verdicts.total()} claims, all judged by one standard: {counted}."
+    )

@@ -42,7 +42,9 @@ def ledger(results: Results) -> Styler:
         for claim in claims(results)
     ]
     shown = pd.DataFrame(rows).style.hide(axis="index").set_table_styles(SMALL)
-    return shown.map(lambda verdict: f"color: {COLOURS[verdict]}; font-weight: 600", subset=["verdict"])
+    return shown.map(
+        lambda verdict: f"color: {COLOURS[verdict]}; font-weight: 600", subset=["verdict"]
+    )
 
 
 def _number(value: float | None) -> str:
@@ -67,22 +69,34 @@ def looseness(results: Results) -> Figure:
             for step in finding["inequalities"]
         ]
     )
-    figure, ax = plt.subplots(figsize=(9.5, (0.9 if forms.is_narrow() else 0.3) * max(len(steps), 4) + 1.2))
+    figure, ax = plt.subplots(
+        figsize=(9.5, (0.9 if forms.is_narrow() else 0.3) * max(len(steps), 4) + 1.2)
+    )
     if steps.empty:
         style.say(ax, "No inequality was measured.")
         return figure
     colours = {group: f"C{i}" for i, group in enumerate(steps["group"].unique())}
-    steps = steps.astype({"looseness": float}).sort_values("looseness", na_position="last", ignore_index=True)
-    widest = max(1.0, 1.3 * steps["looseness"].max(skipna=True)) if steps["looseness"].notna().any() else 1.0
+    steps = steps.astype({"looseness": float}).sort_values(
+        "looseness", na_position="last", ignore_index=True
+    )
+    widest = (
+        max(1.0, 1.3 * steps["looseness"].max(skipna=True))
+        if steps["looseness"].notna().any()
+        else 1.0
+    )
     for place, step in enumerate(steps.itertuples()):
-        _bar(ax, place - 0.3 * forms.is_narrow(), step, colours[step.group], widest)  # its label beside it, or above
+        _bar(
+            ax, place - 0.3 * forms.is_narrow(), step, colours[step.group], widest
+        )  # its label beside it, or above
     labels = [f"{one.claim}  {one.says}" for one in steps.itertuples()]
     if forms.is_narrow():
         ax.set_yticks([])
         for place, label in enumerate(labels):
             ax.annotate(label, (0, place - 0.1), (4, 0), textcoords="offset points", va="bottom")
     else:
-        ax.set_yticks(range(len(steps)), [textwrap.fill(label, WIDTH) for label in labels], fontsize="x-small")
+        ax.set_yticks(
+            range(len(steps)), [textwrap.fill(label, WIDTH) for label in labels], fontsize="x-small"
+        )
     ax.axvline(0, color=style.LIMIT, linewidth=0.9)
     ax.set_xscale("symlog", linthresh=1)
     style.plain_ticks(ax, [at for at in (0, 0.5, 1, 2, 5, 10, 20, 50) if at <= widest])
@@ -91,7 +105,9 @@ def looseness(results: Results) -> Figure:
         ylim=(-0.6, len(steps) - 0.4),
     )
     ax.set_xlim(right=(400 if forms.is_narrow() else 15) * widest)  # the text beside a bar
-    handles = [Patch(color=colour, label=group.replace("_", " ")) for group, colour in colours.items()]
+    handles = [
+        Patch(color=colour, label=group.replace("_", " ")) for group, colour in colours.items()
+    ]
     if forms.is_narrow():  # a long list: its key comes first
         style.legend(figure, ncols=2, handles=handles, title="checks of")
     else:
@@ -105,8 +121,19 @@ def _bar(ax: Axes, place: float, step: Any, colour: str, widest: float) -> None:
     length = step.looseness if bounded else widest
     height = 0.36 if forms.is_narrow() else 0.7
     ax.barh(place, length, height=height, facecolor=colour if bounded else "none", edgecolor=colour)
-    said = f"{_short(step.claimed)} allowed, {_short(step.measured)} needed" if bounded else "nothing was needed"
-    ax.annotate(said, (max(length, 0), place), (4, 0), textcoords="offset points", va="center", fontsize="x-small")
+    said = (
+        f"{_short(step.claimed)} allowed, {_short(step.measured)} needed"
+        if bounded
+        else "nothing was needed"
+    )
+    ax.annotate(
+        said,
+        (max(length, 0), place),
+        (4, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize="x-small",
+    )
 
 
 def _short(number: float) -> str:

@@ -20,7 +20,9 @@ COLOURS = {  # of verdicts, colour-blind safe
     findings.ASSUMPTION: "#8a6d00",
     findings.DEPENDS: "#8a6d00",
     findings.FALSE: "#b3460b",
-    **dict.fromkeys((findings.OPEN, findings.ASYMPTOTIC, findings.IDENTITY, findings.NO_SOURCE), "#6b6b6b"),
+    **dict.fromkeys(
+        (findings.OPEN, findings.ASYMPTOTIC, findings.IDENTITY, findings.NO_SOURCE), "#6b6b6b"
+    ),
 }
 
 
@@ -39,10 +41,14 @@ def of_group(results: Results, group: str) -> dict[str, dict[str, Any]]:
 
 class Panel(NamedTuple):
     says: str  # the claim in a few words
-    draw: Callable[[Axes, pd.DataFrame], None]  # of the rows behind the verdict, never called without any
+    draw: Callable[
+        [Axes, pd.DataFrame], None
+    ]  # of the rows behind the verdict, never called without any
 
 
-def board(results: Results, group: str, panels: dict[str, Panel], columns: int = 2, height: float = 3.4) -> Figure:
+def board(
+    results: Results, group: str, panels: dict[str, Panel], columns: int = 2, height: float = 3.4
+) -> Figure:
     """The figure of a group: one titled panel per claim, in this order; the last takes what is left of its line."""
     found = of_group(results, group)
     lines = -(-len(panels) // columns)
