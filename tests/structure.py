@@ -43,9 +43,9 @@ class Structure(HTMLParser):
             self.headings.append(HEADINGS[tag])
         if tag == "img" and not given.get("alt"):
             self.mute.append(given["src"])
-        if tag in ("img", "source"):
-            self.pictures.append(given.get("srcset") or given["src"])
-        self.references += [given[key] for key in ("href", "src", "srcset") if given.get(key)]
+        if tag == "img":
+            self.pictures.append(given["src"])
+        self.references += [given[key] for key in ("href", "src") if given.get(key)]
 
     @property
     def files(self):

@@ -95,7 +95,6 @@ def test_one_command_makes_figure_table_notebook_and_page(project):
     for name in (
         "figures/grid_world.svg",
         "figures/grid_world.png",
-        "figures/grid_world.narrow.svg",
         "notebooks/grid_world.ipynb",
         "notebooks/grid_world.html",
         "tables/protocols_800/summary.csv",

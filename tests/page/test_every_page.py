@@ -10,7 +10,7 @@ from structure import Structure
 PAGES = ("index.html", "claims.html", "deviations.html", "benchmarks.html")
 WIDTHS = (360, 1280)  # CSS pixels: a telephone and a laptop
 SCHEMES = ("light", "dark")
-MEGABYTES = 8
+MEGABYTES = 12
 TALLEST = 8_000  # pixels of a picture
 INSIDE = 100  # at most so many controls are parts of charts
 TEX = re.compile(r"\\[A-Za-z]+|\$[^$\n]+\$|[A-Za-z0-9)][_^]\{")

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 from IPython.display import Image, Markdown
 
-from wei2023.report import forms, style
+from wei2023.report import style
 from wei2023.runs import integrity
 from wei2023.study import catalogue, layout
 from wei2023.verdicts import comparison, tables
@@ -62,15 +62,13 @@ class Results:
         return Markdown(said) if absent else None
 
     def figure(self, name: str, width: int = 1100) -> Image | Markdown:
-        """Draw a figure of the catalogue, keep all of its forms, and show it."""
+        """Draw a figure of the catalogue, keep it as SVG and PNG, and show it."""
         notebook, wanted = catalogue.find(name)
         if missing := self.missing(wanted.roles):
             return missing
         draw = getattr(import_module(f"wei2023.report.figures.{notebook}"), name)
-        svg, png, narrow = (self.folder / layout.figure(name, form) for form in layout.FIGURE)
+        svg, png = (self.folder / layout.figure(name, form) for form in layout.FIGURE)
         style.save(draw(self), svg, png)
-        with forms.narrow():
-            style.save(draw(self), narrow)
         return Image(png, width=width, alt=wanted.caption)
 
 

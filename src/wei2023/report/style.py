@@ -1,7 +1,6 @@
 """What figures and tables share: a style, names and colours of learners, maps, curves, files equal byte by byte."""
 
 from collections.abc import Iterable
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,12 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
+from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from nscmdp import algorithms
-from nscmdp.files import in_one_piece, write_text
+from nscmdp.files import in_one_piece
 from nscmdp.statistics import mean_interval
-from wei2023.report import forms, svg
 
 INK, LIMIT = "#333333", "#000000"
 DASHES: list = ["", (4, 1.5), (1, 1), (3, 1.25, 1, 1.25), (5, 1, 1, 1, 1, 1), (2, 2)]
@@ -83,43 +82,31 @@ def say(ax: Axes, text: str) -> None:
     ax.set_axis_off()
 
 
-def legend(figure: Figure, ncols: int, handles: Iterable[Artist] = (), **options: Any) -> None:
+def legend(figure: Figure, ncols: int, handles: Iterable[Artist] = ()) -> None:
     """Below the figure: these handles, or every label of its panels once."""
     panels = (zip(*ax.get_legend_handles_labels(), strict=True) for ax in figure.axes)
     labelled = {label: handle for panel in panels for handle, label in panel}
     listed = {handle.get_label(): handle for handle in handles} or labelled
-    options = {"loc": "outside lower center", "fontsize": "small", **options}
-    forms.legend(figure, ncols, handles=listed.values(), labels=listed.keys(), **options)
-
-
-def key(ax: Axes, **options: Any) -> None:
-    """The legend of one panel."""
-    forms.legend(ax, **{"fontsize": "small", **options})
+    figure.legend(
+        handles=listed.values(),
+        labels=listed.keys(),
+        ncols=ncols,
+        loc="outside lower center",
+        fontsize="small",
+    )
 
 
 def draw_map(ax: Axes, grid: NDArray[np.str_]) -> None:
     """Walls dark, obstacles shaded, start and destination lettered."""
+    square = [(0, 0), (1, 0), (1, 1), (0, 1)]
     for marks, shade in {"#": "#4d4d4d", ".SG": "#ffffff", "o": "#e8a87c"}.items():
-        corners = np.argwhere(np.isin(grid, [*marks]))[:, None, ::-1] + [
-            (0, 0),
-            (1, 0),
-            (1, 1),
-            (0, 1),
-        ]
+        corners = np.argwhere(np.isin(grid, [*marks]))[:, None, ::-1] + square
         cells = mpl.path.Path.make_compound_path_from_polys(corners)
         ax.add_patch(PathPatch(cells, facecolor=shade, edgecolor="#bbbbbb", linewidth=0.3))
-    for mark, text in (("S", "start"), ("G", "goal")):
+    text: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small", "weight": "bold"}
+    for mark in "SG":
         row, column = np.argwhere(grid == mark)[0]
-        ax.text(
-            column + 0.5,
-            row + 0.5,
-            mark,
-            ha="center",
-            va="center",
-            fontsize="small",
-            weight="bold",
-            gid=text,
-        )
+        ax.text(column + 0.5, row + 0.5, mark, **text)
     ax.set(xlim=(0, grid.shape[1]), ylim=(grid.shape[0], 0), aspect="equal")
     ax.set_axis_off()
 
@@ -145,39 +132,12 @@ def draw_means(
     ax.set(xlabel="K" if along == "episodes" else "B", ylabel=column)
 
 
-def draw_arms(traces: pd.DataFrame, looks: dict[str, dict], unit: str) -> Figure:
-    """What a bandit chose: the probabilities of each learner's arms, stacked, for every epoch or block."""
-    learners = list(traces["learner"].unique())
-    shape = (max(1, -(-len(learners) // 2)), min(2, max(1, len(learners))))
-    figure, axes = plt.subplots(*shape, figsize=(5.5 * shape[1], 3 * shape[0]), squeeze=False)
-    for ax, learner in zip(axes.flat, learners, strict=False):
-        wide = traces[traces["learner"] == learner].pivot(
-            index="row", columns="column", values="value"
-        )
-        shown = np.vstack([wide, wide.tail(1)]).T
-        colours = plt.get_cmap("cividis")(np.linspace(0, 1, len(shown)))
-        labels = [f"arm {arm}" for arm in wide.columns]
-        ax.stackplot(
-            np.arange(len(wide) + 1) + 0.5, shown, step="post", colors=colours, labels=labels
-        )
-        ax.set(xlabel=unit, ylabel="probability", xlim=(0.5, len(wide) + 0.5), ylim=(0, 1))
-        ax.set_title(looks[learner]["label"], fontsize="small")
-        key(ax, fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
-    if not learners:
-        say(axes[0, 0], "No learner chose among arms.")
-    for ax in axes.flat[max(1, len(learners)) :]:
-        ax.remove()
-    return figure
-
-
 def save(figure: Figure, *files: Path) -> None:
     """In the formats that the names of the files end in, without a date in them."""
-    forms.finish(figure)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for ax in figure.axes:  # the last digits of the layout differ between runs
+        ax.set_position(Bbox.from_bounds(*np.round(ax.get_position().bounds, 4)))
     for file in files:
-        if file.suffix == ".svg":
-            drawing = StringIO()
-            figure.savefig(drawing, format="svg", metadata={"Date": None})
-            write_text(file, svg.slim(drawing.getvalue()))
-        else:
-            in_one_piece(file, lambda temporary: figure.savefig(temporary, dpi=160))
+        in_one_piece(file, lambda path: figure.savefig(path, dpi=160, metadata={"Date": None}))
     plt.close(figure)

@@ -56,15 +56,17 @@ DRAWN = (
 
 
 class Figure(NamedTuple):
+    """The function of its name in ``report/figures/NOTEBOOK.py`` draws it; notebook and page show it by this entry."""
+
     name: str
     caption: str
-    roles: tuple[
-        str, ...
-    ]  # all are needed; "tuning", "claims" and "shown" stand for lists of these
+    roles: tuple[str, ...]  # all are needed; "tuning", "claims" and "shown" are lists besides roles
+    group: str | None = None  # of claims that it is about: it is shown with these
 
 
 class Notebook(NamedTuple):
     name: str
+    title: str  # of its section of the page
     figures: tuple[Figure, ...]
     reads: tuple[str, ...] = ()  # besides the tables of its experiments
 
@@ -74,9 +76,10 @@ class Notebook(NamedTuple):
         return tuple(dict.fromkeys(role for figure in self.figures for role in figure.roles))
 
 
-NOTEBOOKS = (
+NOTEBOOKS = (  # in the order of the page
     Notebook(
         "grid_world",
+        "The paper's simulation",
         (
             Figure(
                 "grid_world",
@@ -88,6 +91,7 @@ NOTEBOOKS = (
     ),
     Notebook(
         "replication",
+        "Which unstated choice makes the figure appear",
         (
             Figure(
                 "eta",
@@ -111,6 +115,7 @@ NOTEBOOKS = (
     ),
     Notebook(
         "tuning",
+        "How the constants were chosen",
         (
             Figure(
                 "efforts",
@@ -125,7 +130,43 @@ NOTEBOOKS = (
         ),
     ),
     Notebook(
+        "suite",
+        "What does work?",
+        (
+            Figure(
+                "suite",
+                "All learners on the suite. Left: how many of the runs have a gap of at most tau. Right: the mean gap "
+                "in every environment, with its interval.",
+                ("suite",),
+            ),
+        ),
+        tuple(map(layout.table, layout.SUITE)),
+    ),
+    Notebook(
+        "claims",
+        "The paper's theory",
+        (
+            Figure(
+                "looseness",
+                "Where the constants of Theorem 1 come from: what each inequality of its proof allows, over what was "
+                "needed where it was looked at.",
+                ("claims",),
+            ),
+            *(
+                Figure(
+                    f"claims_{group}",
+                    f"What contradicts {SUBJECTS[group]} to the letter.",
+                    ("claims",),
+                    group,
+                )
+                for group in DRAWN
+            ),
+        ),
+        (layout.CLAIMS,),
+    ),
+    Notebook(
         "comparison_table",
+        "The comparison table, and growth",
         (
             Figure(
                 "growth",
@@ -148,6 +189,7 @@ NOTEBOOKS = (
     ),
     Notebook(
         "linear",
+        "Linear CMDPs",
         (
             Figure(
                 "linear",
@@ -160,39 +202,8 @@ NOTEBOOKS = (
         ),
     ),
     Notebook(
-        "suite",
-        (
-            Figure(
-                "suite",
-                "All learners on the suite. Left: how many of the runs have a gap of at most tau. Right: the mean gap "
-                "in every environment, with its interval.",
-                ("suite",),
-            ),
-        ),
-        tuple(map(layout.table, layout.SUITE)),
-    ),
-    Notebook(
-        "claims",
-        (
-            Figure(
-                "looseness",
-                "Where the constants of Theorem 1 come from: what each inequality of its proof allows, over what was "
-                "needed where it was looked at.",
-                ("claims",),
-            ),
-            *(
-                Figure(
-                    f"claims_{group}",
-                    f"What contradicts {SUBJECTS[group]} to the letter.",
-                    ("claims",),
-                )
-                for group in DRAWN
-            ),
-        ),
-        (layout.CLAIMS,),
-    ),
-    Notebook(
         "environments",
+        "Environments",
         (
             Figure(
                 "environments",

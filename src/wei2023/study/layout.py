@@ -35,7 +35,7 @@ RUNS = (
     "searches",
     "tuning",
 )  # folders of what jobs compute
-FIGURE = ("svg", "png", "narrow.svg")  # the forms of a figure; the narrow one is for small screens
+FIGURE = ("svg", "png")  # the forms of a figure
 NOT_RESULTS = ("jobs", "logs", "benchmarks", BENCHMARKS)  # they depend on clocks and machines
 
 

@@ -6,12 +6,12 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from wei2023.report.figures.claims.data import COLOURS
 
 from wei2023.proofs import plain
 from wei2023.proofs.findings import CHECKS, VERDICTS, Given
 from wei2023.report import style
 from wei2023.report.figures import claims
-from wei2023.report.figures.claims.data import COLOURS
 from wei2023.report.results import Results
 from wei2023.study.catalogue import DRAWN
 

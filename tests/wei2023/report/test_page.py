@@ -183,8 +183,7 @@ def test_hostile_text_becomes_no_markup(tmp_path, simulated):
         "name": HOSTILE,
         "caption": HOSTILE,
         "notebook": HOSTILE,
-        "wide": (9, 6),
-        "narrow": (3, 9),
+        "size": (9, 6),
     }
     sections = [(HOSTILE, HOSTILE, [figure], beside)]
     shown = {

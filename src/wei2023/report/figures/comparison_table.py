@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
-from wei2023.report import forms, style
+from wei2023.report import style
 from wei2023.report.results import Results, needs
 from wei2023.verdicts import tables
 from wei2023.verdicts.comparison import Study, plain, readable
@@ -61,49 +61,50 @@ def violation(results: Results) -> Styler:
 
 def growth(results: Results) -> Figure:
     """A row for each algorithm: gap, [regret]+, local exponents; gap against B; violation."""
-    study, looks = results.study("growth"), _looks(results.study("growth"))
-    slopes, violations = (_middle(study, results.table(f"{one}.csv")) for one in DRAWN)
+    study = results.study("growth")
+    kinds = _kinds(study)
+    known = style.look([*dict.fromkeys([*KINDS, *kinds.values()])])
+    looks = {name: {**known[kind], "label": kind} for name, kind in kinds.items()}
+    slopes, violations = results.table("slopes.csv"), results.table("violations.csv")
+    slopes, violations = (
+        rows[(rows["role"] == "growth") & (rows["budget"] == study.middle)]
+        for rows in (slopes, violations)
+    )
     local = slopes[(slopes["which"] == "local") & (slopes["quantity"] == "gap")]
     names = study.runs["algorithm"].unique()
     size = (15, 0.8 + 2.4 * len(names))
     figure, axes = plt.subplots(len(names), 5, figsize=size, squeeze=False)
     for row, algorithm in zip(axes, names, strict=True):
         runs = study.runs[study.runs["algorithm"] == algorithm]
-        middle = runs[runs["budget"] == study.middle]
-        _draw_sums(row[0], middle, "gap", "episodes", looks)
-        _draw_sums(row[1], middle, "positive_regret", "episodes", looks)
-        _draw_local(row[2], local[local["algorithm"] == algorithm], looks)
+        at_middle = runs[runs["budget"] == study.middle]
+        _draw_sums(row[0], at_middle, "gap", "episodes", looks)
+        _draw_sums(row[1], at_middle, "positive_regret", "episodes", looks)
+        for learner, rows in local[local["algorithm"] == algorithm].groupby("learner", sort=False):
+            at = np.sqrt(rows["first"] * rows["last"])
+            _draw_band(row[2], at, rows[["value", "low", "high"]], looks[str(learner)])
+        for guide in GUIDES.values():
+            row[2].axhline(guide, color="#999999", linewidth=0.8, zorder=1)
+        row[2].set_ylabel("local exponent of the gap")
         _draw_sums(row[3], per_episode(at_widest(runs)), "gap per episode", "B", looks)
-        _draw_violation(row[4], violations[violations["algorithm"] == algorithm], looks)
+        mine = violations[violations["algorithm"] == algorithm].sort_values("episodes")
+        for learner, rows in mine.groupby("learner", sort=False):
+            ends = rows[["violation", "violation_low", "violation_high"]]
+            _draw_band(row[4], rows["episodes"], ends, looks[str(learner)])
+        row[4].axhline(0, color=style.INK, linewidth=0.8, linestyle="--")
+        row[4].set_ylabel("violation per episode")
+        for ax in (row[2], row[4]):
+            ax.set_xscale("log", base=2)
+            ax.set_xlabel("K")
         row[0].set_title(style.title(algorithm), loc="left")
-    at = [study.middle] * 3 + ["the largest K with all budgets", study.middle]
-    for row in forms.first(axes):
-        for ax, place in zip(row, at, strict=True):
-            if forms.is_narrow() or ax is not row[0]:  # the title of an algorithm takes its line
-                ax.set_title(f"at {place}", fontsize="small", loc="right")
-    if forms.is_narrow():
-        for row in axes:
-            style.key(row[0])
-    else:
-        style.legend(figure, ncols=5)
+    places = [study.middle, study.middle, "the largest K with all budgets", study.middle]
+    for ax, place in zip(axes[0, 1:], places, strict=True):  # the first has an algorithm's title
+        ax.set_title(f"at {place}", fontsize="small", loc="right")
+    style.legend(figure, ncols=5)
     return figure
 
 
-DRAWN = ("slopes", "violations")
-
-
-def _middle(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[(rows["role"] == "growth") & (rows["budget"] == study.middle)]
-
-
-def _looks(study: Study) -> dict[str, dict]:
-    """Colour and dashes of lines by constants; a learner with a label of its own goes by that."""
-    kinds = _kinds(study)
-    known = style.look([*dict.fromkeys([*KINDS, *kinds.values()])])
-    return {name: {**known[kind], "label": kind} for name, kind in kinds.items()}
-
-
 def _kinds(study: Study) -> dict[str, str]:
+    """The constants of each learner; one with a label of its own goes by that."""
     named = (plain(study, algorithm) for algorithm in study.runs["algorithm"].unique())
     known = {name: study.constants(name) for names in named for name in names}
     return {name: known.get(name, name) for name in study.learners}
@@ -131,34 +132,20 @@ def _draw_sums(ax: Axes, runs: pd.DataFrame, column: str, along: str, looks: dic
     instances = runs.groupby(keys, as_index=False, sort=False)[column].mean()
     if not (instances[column] > 0).any():
         return style.say(ax, f"{name}:\n{'nowhere positive' if len(runs) else 'not run here'}")
-    for (learner, _), mine in instances.sort_values(along).groupby(keys[:2], sort=False):
+    for (learner, _), rows in instances.sort_values(along).groupby(keys[:2], sort=False):
         thin = {**looks[str(learner)], "label": None, "linewidth": 0.5, "alpha": 0.3}
-        ax.plot(mine[along], mine[column], **thin)
+        ax.plot(rows[along], rows[column], **thin)
     style.draw_means(ax, instances, column, along, looks)
     ax.set_yscale("log", nonpositive="mask")
     ax.set_ylabel(name)
-    _draw_guides(ax, runs[along], GUIDES if along == "episodes" else {"1/3": 1 / 3})
-
-
-def _draw_local(ax: Axes, slopes: pd.DataFrame, looks: dict[str, dict]) -> None:
-    """Exponents between each K and the next, with intervals; grey: those of the guides."""
-    for learner, mine in slopes.groupby("learner", sort=False):
-        look, at = looks[str(learner)], np.sqrt(mine["first"] * mine["last"])
-        _draw_band(ax, at, mine[["value", "low", "high"]], look)
-    for guide in GUIDES.values():
-        ax.axhline(guide, color="#999999", linewidth=0.8, zorder=1)
-    ax.set_xscale("log", base=2)
-    ax.set(xlabel="K", ylabel="local exponent of the gap")
-
-
-def _draw_violation(ax: Axes, violations: pd.DataFrame, looks: dict[str, dict]) -> None:
-    """Against K, with intervals; below 0 the constraint is kept on average."""
-    columns = ["violation", "violation_low", "violation_high"]
-    for learner, mine in violations.sort_values("episodes").groupby("learner", sort=False):
-        _draw_band(ax, mine["episodes"], mine[columns], looks[str(learner)])
-    ax.axhline(0, color=style.INK, linewidth=0.8, linestyle="--")
-    ax.set_xscale("log", base=2)
-    ax.set(xlabel="K", ylabel="violation per episode")
+    x = np.array(sorted(runs.loc[runs[along] > 0, along].unique()), dtype=float)
+    anchor = ax.get_ylim()[0] * 1.5
+    text: dict[str, Any] = {"fontsize": "x-small", "color": "#777777", "va": "center"}
+    guides = GUIDES if along == "episodes" else {"1/3": 1 / 3}
+    for label, power in guides.items() if len(x) > 1 else ():
+        guide = anchor * (x / x[0]) ** power
+        ax.plot(x, guide, color="#999999", linewidth=0.8, zorder=1)
+        ax.annotate(label, (x[-1], guide[-1]), (3, 0), textcoords="offset points", **text)
 
 
 def _draw_band(ax: Axes, x: pd.Series, y: pd.DataFrame, look: dict[str, Any]) -> None:
@@ -185,33 +172,22 @@ def at_widest(runs: pd.DataFrame) -> pd.DataFrame:
     return at_largest(runs[budgets == budgets.groupby(runs["learner"]).transform("max")])
 
 
-def _draw_guides(ax: Axes, along: pd.Series, powers: dict[str, float]) -> None:
-    x = np.array(sorted(along[along > 0].unique()), dtype=float)
-    anchor = ax.get_ylim()[0] * 1.5
-    text: dict[str, Any] = {"fontsize": "x-small", "color": "#777777", "ha": "left", "va": "center"}
-    for name, power in powers.items() if len(x) > 1 else ():
-        guide = anchor * (x / x[0]) ** power
-        ax.plot(x, guide, color="#999999", linewidth=0.8, zorder=1)
-        ax.annotate(name, (x[-1], guide[-1]), (3, 0), textcoords="offset points", **text)
-
-
 def assumed_budget(results: Results) -> Figure:
     """Gap and violation against the multiple of the true budget that a learner assumes."""
     (name,) = results.experiments("assumed_budget")
-    made_of = tables.learners(results.file("exact.parquet", name))
-    specs = pd.DataFrame.from_dict(made_of, orient="index")
-    rows = results.table("summary.csv", name)
-    rows = rows.join(specs[["assumed_budget", "assumed_for"]], on="learner")
+    learners = tables.learners(results.file("exact.parquet", name))
+    specs = pd.DataFrame.from_dict(learners, orient="index")[["assumed_budget", "assumed_for"]]
+    rows = results.table("summary.csv", name).join(specs, on="learner")
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.2))
     for ax, quantity in zip(axes, ("gap", "violation"), strict=True):
+        columns = [quantity, f"{quantity}_low", f"{quantity}_high"]
         for use in rows["assumed_for"].unique():
             mine = rows[(rows["assumed_for"] == use) | (rows["assumed_budget"] == 1)]
             mine = mine.drop_duplicates("assumed_budget").sort_values("assumed_budget")
             look = {**style.look([*ASSUMED])[use], "label": ASSUMED[use]}
-            columns = [quantity, f"{quantity}_low", f"{quantity}_high"]
             _draw_band(ax, mine["assumed_budget"], mine[columns], look)
-        label = {"xlabel": "assumed budget / true budget", "ylabel": f"{quantity} per episode"}
-        ax.set(xscale="log", **label)
+        ax.set(xscale="log", xlabel="assumed budget / true budget")
+        ax.set_ylabel(f"{quantity} per episode")
         ax.axvline(1, color=style.INK, linewidth=0.6, linestyle=":")
     axes[1].axhline(0, color=style.INK, linewidth=0.8, linestyle="--")
     axes[0].set_ylim(0, None)
@@ -224,9 +200,32 @@ def arms(results: Results) -> Figure:
 
 
 def draw_arms(results: Results, role: str, unit: str) -> Figure:
-    """Of every learner that chose among arms: first instance and seed, middle budget, largest K."""
+    """What bandits chose: the probabilities of their arms, stacked, for every epoch or block.
+
+    Of every learner that chose: first instance and seed, middle budget, largest K.
+    """
     study = results.study(role)
-    traces = study.renamed(results.tables("traces.parquet", role))
-    chosen = traces[(traces["trace"] == "probabilities") & (traces["budget"] == study.middle)]
-    first = chosen["reading"] == chosen.groupby("learner")["reading"].transform("first")
-    return style.draw_arms(at_largest(chosen[first]), lines(study), unit)
+    traces, looks = study.renamed(results.tables("traces.parquet", role)), lines(study)
+    traces = traces[(traces["trace"] == "probabilities") & (traces["budget"] == study.middle)]
+    first = traces["reading"] == traces.groupby("learner")["reading"].transform("first")
+    traces = at_largest(traces[first])
+    learners = list(traces["learner"].unique())
+    shape = (max(1, -(-len(learners) // 2)), min(2, max(1, len(learners))))
+    figure, axes = plt.subplots(*shape, figsize=(5.5 * shape[1], 3 * shape[0]), squeeze=False)
+    for ax, learner in zip(axes.flat, learners, strict=False):
+        rows = traces[traces["learner"] == learner]
+        wide = rows.pivot(index="row", columns="column", values="value")
+        heights = np.vstack([wide, wide.tail(1)]).T
+        at = np.arange(len(wide) + 1) + 0.5
+        colours = plt.get_cmap("cividis")(np.linspace(0, 1, len(heights)))
+        labels = [f"arm {arm}" for arm in wide.columns]
+        ax.stackplot(at, heights, step="post", colors=colours, labels=labels)
+        ax.set(xlabel=unit, ylabel="probability", xlim=(0.5, len(wide) + 0.5), ylim=(0, 1))
+        ax.set_title(looks[learner]["label"], fontsize="small")
+        right: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+        ax.legend(fontsize="x-small", reverse=True, **right)
+    if not learners:
+        style.say(axes[0, 0], "No learner chose among arms.")
+    for ax in axes.flat[max(1, len(learners)) :]:
+        ax.remove()
+    return figure

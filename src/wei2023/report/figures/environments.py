@@ -12,37 +12,43 @@ from pandas.io.formats.style import Styler
 from nscmdp.drift import DriftingCMDP
 from nscmdp.environments import make
 from nscmdp.suite.description import along
-from wei2023.report import forms, style
+from wei2023.report import style
 from wei2023.report.results import Results, needs
 from wei2023.verdicts import description
 
 VARIATIONS = {"reward": "#56b4e9", "utility": "#e69f00", "transition": "#999999"}
 TITLES = ("drift", "does the constraint bind?", "what can be earned")
+LABELS = ("budget used up to k", "multiplier, Slater gap", "value per episode")
 
 
 def environments(results: Results) -> Figure:
     """A row for each environment: its model, its drift, its multiplier and its values, against k / K."""
-    number = len(results.shown)
-    ratios = [1, 1.2, 1.2, 1.2]
+    ratios, size = [1, 1.2, 1.2, 1.2], (13, 2.4 * len(results.shown))
     figure, axes = plt.subplots(
-        number, 4, figsize=(13, 2.4 * number), squeeze=False, width_ratios=ratios
+        len(results.shown), 4, figsize=size, squeeze=False, width_ratios=ratios
     )
     for (model, *panels), shown in zip(axes, results.shown, strict=True):
         env = make(**shown)
         _draw_model(model, env)
-        called = "\n".join([env.name, *wrap(description.label(shown), 36)])
-        model.set_title(called, fontsize="small")
-        if forms.is_narrow():
-            for ax in panels:
-                ax.set_title(called, loc="left")
-        _draw_path(panels, env)
-    for row in forms.first(axes[:, 1:]):
-        for ax, title in zip(row, TITLES, strict=True):
-            ax.set_title(title)
-            style.key(ax, fontsize="x-small", loc="best")
-    for row in forms.last(axes[:, 1:]):
-        for ax in row:
-            ax.set_xlabel("k / K")
+        title = "\n".join([env.name, *wrap(description.label(shown), 36)])
+        model.set_title(title, fontsize="small")
+        rows = along(env)
+        k = rows["episode"] / env.episodes
+        used = np.array([rows[f"{name}_variation"] for name in VARIATIONS])
+        drift, binds, value = panels
+        drift.stackplot(k, used, labels=[*VARIATIONS], colors=[*VARIATIONS.values()])
+        binds.plot(k, rows["multiplier"], color="#0072b2", label="multiplier")
+        binds.plot(k, rows["slater_gap"], "--", color="#d55e00", label="Slater gap")
+        value.plot(k, rows["unconstrained_value"], "--", color="#999999", label="unconstrained")
+        value.plot(k, rows["value"], color="#000000", label="constrained optimum")
+        value.plot(k, rows["uniform_value"], ":", color="#009e73", label="uniform policy")
+        for ax, label in zip(panels, LABELS, strict=True):
+            ax.set(xlim=(0, 1), ylim=(0, None), ylabel=label)
+    for ax, title in zip(axes[0, 1:], TITLES, strict=True):
+        ax.set_title(title)
+        ax.legend(fontsize="x-small", loc="best")
+    for ax in axes[-1, 1:]:
+        ax.set_xlabel("k / K")
     return figure
 
 
@@ -55,25 +61,6 @@ def _draw_model(ax: Axes, env: DriftingCMDP) -> None:
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True))
     ax.figure.colorbar(image, ax=ax, label="r at h = 1, k = 1")
-
-
-def _draw_path(panels: list[Axes], env: DriftingCMDP) -> None:
-    rows = along(env)
-    share = rows["episode"] / env.episodes
-    drift, binds, value = panels
-    used = np.array([rows[f"{name}_variation"] for name in VARIATIONS])
-    drift.stackplot(share, used, labels=[*VARIATIONS], colors=[*VARIATIONS.values()])
-    binds.plot(share, rows["multiplier"], color="#0072b2", label="multiplier")
-    binds.plot(share, rows["slater_gap"], color="#d55e00", linestyle="--", label="Slater gap")
-    value.plot(
-        share, rows["unconstrained_value"], color="#999999", linestyle="--", label="unconstrained"
-    )
-    value.plot(share, rows["value"], color="#000000", label="constrained optimum")
-    value.plot(share, rows["uniform_value"], color="#009e73", linestyle=":", label="uniform policy")
-    for ax, label in zip(
-        panels, ("budget used up to k", "multiplier, Slater gap", "value per episode"), strict=True
-    ):
-        ax.set(xlim=(0, 1), ylim=(0, None), ylabel=label)
 
 
 @needs("shown")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
 from nscmdp.statistics import mean_interval
-from wei2023.report import forms, style
+from wei2023.report import style
 from wei2023.report.results import Results, needs
 from wei2023.runs.parts import LAST
 from wei2023.study import layout, protocols
@@ -32,71 +32,53 @@ def _drawn(study: Protocols) -> list[Protocol]:
 def grid_world(results: Results) -> Figure:
     """The map, and a row of reward and cost for each protocol."""
     study = _study(results)
-    chosen, places = _drawn(study), protocols.places(study)
-    looks = style.look([learner["algorithm"] for learner in chosen[0].learners])
-    figure = plt.figure(figsize=(9.5, 2.3 * (len(chosen) + 1.3)))
-    grid = figure.add_gridspec(len(chosen) + 1, 2, height_ratios=[1.3] + [1] * len(chosen))
-    for row, one in enumerate(chosen, start=1):
-        found = places[one.name]
-        parts = {
-            name: results.table("curves.parquet", place.experiment) for name, place in found.items()
-        }
-        curves = pd.concat(
-            [table[table["learner"] == found[name].learner] for name, table in parts.items()]
-        )
-        experiment = next(iter(found.values())).experiment
+    drawn, places = _drawn(study), protocols.places(study)
+    looks = style.look([learner["algorithm"] for learner in drawn[0].learners])
+    figure = plt.figure(figsize=(9.5, 2.3 * (len(drawn) + 1.3)))
+    grid = figure.add_gridspec(len(drawn) + 1, 2, height_ratios=[1.3] + [1] * len(drawn))
+    for row, protocol in enumerate(drawn, start=1):
+        place_of = places[protocol.name]
+        experiment = next(iter(place_of.values())).experiment
         if row == 1:
-            _draw_environment(figure.add_subplot(grid[0, :]), results, experiment)
-        best = results.table("exact.parquet", experiment)
+            file = results.file("exact.parquet", experiment)
+            env = tables.environment(file, *tables.cases(file)[0])
+            assert env.picture is not None, "the role needs the grid world"
+            ax = figure.add_subplot(grid[0, :])
+            style.draw_map(ax, env.picture)
+            size = " x ".join(str(n - 2) for n in env.picture.shape)
+            ax.set_title(f"{size} map, H = {env.H}, limit {env.H - env.rho:g}")
+        curves = []
+        for place in place_of.values():
+            table = results.table("curves.parquet", place.experiment)
+            curves.append(table[table["learner"] == place.learner])
         pair = (figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1]))
-        _draw_training(pair, curves, best, looks)
-        for ax, title in zip(pair, ("reward", "cost"), strict=True):
-            ax.set_title(
-                one.name if not forms.is_narrow() else f"{one.name}: {title}", fontsize="small"
-            )
-            ax.set_xlabel("episode (thousands)" if row == len(chosen) or forms.is_narrow() else "")
+        _draw_training(pair, pd.concat(curves), results.table("exact.parquet", experiment), looks)
+        for ax in pair:
+            ax.set_title(protocol.name, fontsize="small")
+            ax.set_xlabel("episode (thousands)" if row == len(drawn) else "")
     style.legend(figure, ncols=5)
     return figure
 
 
-def _draw_environment(ax: Axes, results: Results, experiment: str) -> None:
-    file = results.file("exact.parquet", experiment)
-    env = tables.environment(file, *tables.cases(file)[0])
-    assert env.picture is not None, "the role needs the grid world"
-    style.draw_map(ax, env.picture)
-    size = " x ".join(str(n - 2) for n in env.picture.shape)
-    ax.set_title(f"{size} map, H = {env.H}, limit {env.H - env.rho:g}")
-
-
 def _draw_training(
-    pair: tuple[Axes, Axes], table: pd.DataFrame, best: pd.DataFrame, looks: dict[str, dict]
+    pair: tuple[Axes, Axes], table: pd.DataFrame, exact: pd.DataFrame, looks: dict[str, dict]
 ) -> None:
-    """Reward and cost, each beside the optimum of its episode, a mean over draws; the limit is dashed."""
-    first = best.iloc[0]
-    best = (
-        best.groupby("episode")[["optimal_value", "optimal_utility", "horizon"]]
-        .mean()
-        .reset_index()
-    )
-    table = table.assign(
-        cost=table["horizon"] - table["utility"], seed=table["reading"] + table["seed"].astype(str)
-    )
+    """Reward and cost, each with the optimum of its episode, a mean over draws; the limit is dashed."""
+    first = exact.iloc[0]
+    columns = ["optimal_value", "optimal_utility", "horizon"]
+    best = exact.groupby("episode")[columns].mean().reset_index()
     optimal = {"reward": best["optimal_value"], "cost": best["horizon"] - best["optimal_utility"]}
+    seeds = table["reading"] + table["seed"].astype(str)
+    table = table.assign(cost=table["horizon"] - table["utility"], seed=seeds)
     for ax, (quantity, optimum) in zip(pair, optimal.items(), strict=True):
-        for algorithm, mine in table.groupby("algorithm", sort=False):
-            style.draw_curve(
-                ax, mine, quantity, **looks[str(algorithm)], label=style.title(str(algorithm))
-            )
+        for algorithm, rows in table.groupby("algorithm", sort=False):
+            name = str(algorithm)
+            style.draw_curve(ax, rows, quantity, **looks[name], label=style.title(name))
         smooth = optimum.rolling(20, min_periods=1, center=True).mean()
         ax.plot(best["episode"] / 1000, smooth, ":", color=style.INK, label="constrained optimum")
         ax.set(ylim=(0, None), xlim=(0, first["episodes"] / 1000), ylabel=f"{quantity} per episode")
-    pair[1].axhline(
-        first["horizon"] - first["rho"],
-        color=style.LIMIT,
-        linestyle="--",
-        linewidth=0.9,
-        label="limit",
-    )
+    limit = first["horizon"] - first["rho"]
+    pair[1].axhline(limit, color=style.LIMIT, linestyle="--", linewidth=0.9, label="limit")
 
 
 @needs("protocols")

@@ -29,10 +29,10 @@ def linear(results: Results) -> Figure:
     runs_of_curves = curves.groupby(["reading", "seed"], sort=False).ngroup()
     curves = curves.assign(seed=runs_of_curves, violation=curves["rho"] - curves["utility"])
     curves = curves[curves["budget"] == study.middle]
-    for learner, mine in at_largest(curves).groupby("learner", sort=False):
-        if mine["dual"].notna().any():
-            style.draw_curve(axes[1, 1], mine, "dual", **looks[str(learner)])
-        style.draw_curve(axes[1, 2], mine, "violation", **looks[str(learner)])
+    for learner, rows in at_largest(curves).groupby("learner", sort=False):
+        if rows["dual"].notna().any():
+            style.draw_curve(axes[1, 1], rows, "dual", **looks[str(learner)])
+        style.draw_curve(axes[1, 2], rows, "violation", **looks[str(learner)])
     axes[1, 1].set(xlabel="episode (thousands)", ylabel="dual variable")
     axes[1, 2].set(xlabel="episode (thousands)", ylabel="realised violation per episode")
     for ax in axes[:, 2]:

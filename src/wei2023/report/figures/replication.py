@@ -89,123 +89,97 @@ def _small(table: Styler) -> Styler:
 
 
 def eta(results: Results) -> Figure:
-    """Share and cost over the last fifth against eta, a row for each eps; the values of the formulas are marked."""
+    """Share and cost over the last fifth against eta, a row for each eps; marked: the formulas' values."""
     (name,) = results.experiments("eta")[:1]
     file = results.file("exact.parquet", name)
-    rows = _named(protocols.swept(results.folder, name))
     problem = Problem.of(tables.environment(file, *tables.cases(file)[0]))
-    tightenings = list(dict.fromkeys(rows["eps"])) if "eps" in rows else [None]
-    figure, axes = plt.subplots(
-        len(tightenings), 2, figsize=(11, 3.8 * len(tightenings)), squeeze=False
-    )
+    rows = protocols.swept(results.folder, name)
+    # Triple-Q that resets all its tables is Algorithm 1 with Triple-Q's frame.
+    reset = rows["learner"].str.startswith("triple_q_reset")
+    framed = (rows["algorithm"] == TRIPLE_Q) & (rows["frame"].notna() if "frame" in rows else False)
+    frame_end = rows["frame_end"].mask(reset, "full").mask(framed, SAME_FRAME)
+    rows = rows.assign(algorithm=rows["algorithm"].mask(reset, TRIPLE_Q), frame_end=frame_end)
+    tightenings = [*dict.fromkeys(rows["eps"])] if "eps" in rows else [None]
+    size = (11, 3.8 * len(tightenings))
+    figure, axes = plt.subplots(len(tightenings), 2, figsize=size, squeeze=False)
     for pair, eps in zip(axes, tightenings, strict=True):
-        here = rows if eps is None else rows[rows["eps"] == eps]
-        for ax, column in zip(pair, ("share", "late_cost"), strict=True):
-            _draw_against_eta(ax, here, column, problem)
+        shown = rows if eps is None else rows[rows["eps"] == eps]
+        for ax, column in zip(pair, QUANTITIES, strict=True):
+            _draw_against_eta(ax, shown, column, problem)
             ax.set(xscale="log", xlabel="eta", ylabel=f"{QUANTITIES[column]}, last fifth")
             ax.set_title("" if eps is None else f"eps = {eps:g}")
-        pair[1].axhline(
-            rows["limit"].iloc[0], color=style.LIMIT, linestyle=":", linewidth=1.2, label="limit"
-        )
+        _draw_limit(pair[1], rows)
+    hollow: dict[str, Any] = {"linestyle": "", "color": "white", "markeredgecolor": "black"}
     keys = [
-        Line2D(
-            [],
-            [],
-            linestyle="",
-            marker=mark,
-            color="white",
-            markeredgecolor="black",
-            markersize=9,
-            label=said,
-        )
-        for said, mark in MARKS.values()
+        Line2D([], [], marker=mark, markersize=9, label=label, **hollow)
+        for label, mark in MARKS.values()
     ]
-    drawn = {
-        handle.get_label(): handle
-        for ax in axes[:, 1]
-        for handle in ax.get_legend_handles_labels()[0]
+    lines = {
+        line.get_label(): line for ax in axes[:, 1] for line in ax.get_legend_handles_labels()[0]
     }
-    style.legend(figure, ncols=4, handles=[*drawn.values(), *keys])
+    style.legend(figure, ncols=4, handles=[*lines.values(), *keys])
     return figure
 
 
 def _draw_against_eta(ax: Axes, rows: pd.DataFrame, column: str, problem: Problem) -> None:
-    for key, (text, colour, dashes) in SWEEPS.items():
-        mine = rows[(rows["algorithm"] == key[0]) & (rows["frame_end"] == key[1])].sort_values(
-            "eta"
-        )
-        if mine.empty:
+    for (algorithm, frame_end), (label, colour, dashes) in SWEEPS.items():
+        swept = rows[(rows["algorithm"] == algorithm) & (rows["frame_end"] == frame_end)]
+        swept = swept.sort_values("eta")
+        if swept.empty:
             continue
-        ax.plot(
-            mine["eta"], mine[column], dashes, color=colour, marker="o", markersize=3, label=text
-        )
-        for setting, (_, mark) in MARKS.items() if key[1] in ("full", "bump") else ():
-            at = algorithms.constants(key[0], problem, setting).eta
-            height = np.interp(np.log(at), np.log(mine["eta"]), mine[column])
-            ax.plot(
-                at, height, mark, color=colour, markersize=11, markeredgecolor="black", zorder=4
-            )
+        x, y = swept["eta"], swept[column]
+        ax.plot(x, y, dashes, color=colour, marker="o", markersize=3, label=label)
+        for setting, (_, mark) in MARKS.items() if frame_end in FRAME_ENDS else ():
+            at = algorithms.constants(algorithm, problem, setting).eta
+            height = np.interp(np.log(at), np.log(x), y)
+            look: dict[str, Any] = {"color": colour, "markeredgecolor": "black"}
+            ax.plot(at, height, mark, markersize=11, zorder=4, **look)
 
 
-def _named(rows: pd.DataFrame) -> pd.DataFrame:
-    """Triple-Q that resets all its tables is Algorithm 1 with Triple-Q's frame; a given frame has a line of its own."""
-    reset = rows["learner"].str.startswith("triple_q_reset")
-    framed = (rows["algorithm"] == TRIPLE_Q) & (rows["frame"].notna() if "frame" in rows else False)
-    frame_end = rows["frame_end"].mask(reset, "full").mask(framed, SAME_FRAME)
-    return rows.assign(algorithm=rows["algorithm"].mask(reset, TRIPLE_Q), frame_end=frame_end)
+def _draw_limit(ax: Axes, rows: pd.DataFrame) -> None:
+    limit = rows["limit"].iloc[0]
+    ax.axhline(limit, color=style.LIMIT, linestyle=":", linewidth=1.2, label="limit")
 
 
 def frames(results: Results) -> Figure:
     """Share of the optimum against the length of a frame, one line for each K; filled where the limit is kept."""
-    figure, (share, cost) = plt.subplots(1, 2, figsize=(11, 4.2))
-    rows = pd.concat(
-        [protocols.swept(results.folder, name) for name in results.experiments("frames")]
-    )
-    for number, (K, mine) in enumerate(rows.sort_values("frame").groupby("K")):
-        colour = f"C{number}"
-        for ax, column in ((share, "share"), (cost, "late_cost")):
-            ax.plot(mine["frame"], mine[column], color=colour, label=f"K = {K:,}")
-            fill = [colour if kept > 0.5 else "white" for kept in mine["keeps"] / mine["of"]]
-            ax.scatter(mine["frame"], mine[column], c=fill, edgecolor=colour, zorder=3)
-    share.set(xscale="log", xlabel="episodes of a frame", ylabel="share of the optimum, last fifth")
-    cost.set(xscale="log", xlabel="episodes of a frame", ylabel="cost per episode, last fifth")
-    cost.axhline(
-        rows["limit"].iloc[0], color=style.LIMIT, linestyle=":", linewidth=1.2, label="limit"
-    )
-    note = Line2D(
-        [],
-        [],
-        linestyle="",
-        marker="o",
-        color="black",
-        label="filled: keeps the limit in most runs",
-    )
-    style.legend(figure, ncols=4, handles=[*cost.get_legend_handles_labels()[0], note])
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4.2))
+    names = results.experiments("frames")
+    rows = pd.concat([protocols.swept(results.folder, name) for name in names])
+    for ax, column in zip(axes, QUANTITIES, strict=True):
+        for number, (K, swept) in enumerate(rows.sort_values("frame").groupby("K")):
+            colour = f"C{number}"
+            ax.plot(swept["frame"], swept[column], color=colour, label=f"K = {K:,}")
+            fill = [colour if kept > 0.5 else "white" for kept in swept["keeps"] / swept["of"]]
+            ax.scatter(swept["frame"], swept[column], c=fill, edgecolor=colour, zorder=3)
+        label = f"{QUANTITIES[column]}, last fifth"
+        ax.set(xscale="log", xlabel="episodes of a frame", ylabel=label)
+    _draw_limit(axes[1], rows)
+    filled = "filled: keeps the limit in most runs"
+    note = Line2D([], [], linestyle="", marker="o", color="black", label=filled)
+    style.legend(figure, ncols=4, handles=[*axes[1].get_legend_handles_labels()[0], note])
     return figure
 
 
 def margins(results: Results) -> Figure:
-    """The margin of every part against K, for either rule at a frame's end; a cross: recorded by `make long`."""
+    """The margin of every part against K, for either rule at a frame's end."""
     rows = tuned_by_an_author(_answer(results))
-    rules = [
-        frame_end for frame_end in FRAME_ENDS if any(row["frame_end"] == frame_end for row in rows)
-    ]
-    figure, axes = plt.subplots(
-        1, max(1, len(rules)), figsize=(5.5 * max(1, len(rules)), 4.2), squeeze=False, sharey=True
-    )
-    for ax, frame_end in zip(axes[0], rules, strict=False):
-        mine = [row for row in rows if row["frame_end"] == frame_end]
+    rules = [rule for rule in FRAME_ENDS if any(row["frame_end"] == rule for row in rows)]
+    columns = max(1, len(rules))
+    size = (5.5 * columns, 4.2)
+    figure, axes = plt.subplots(1, columns, figsize=size, squeeze=False, sharey=True)
+    for ax, rule in zip(axes[0], rules, strict=False):
         for number, part in enumerate(PARTS.values()):
             points = [
                 (row["K"], row["margins"][part.name])
-                for row in mine
-                if row["margins"][part.name] is not None
+                for row in rows
+                if row["frame_end"] == rule and row["margins"][part.name] is not None
             ]
-            ax.plot(
-                *zip(*points, strict=True), marker="o", color=f"C{number}", label=part.says
-            ) if points else None
+            if points:
+                x, y = zip(*points, strict=True)
+                ax.plot(x, y, marker="o", color=f"C{number}", label=part.says)
         ax.axhline(0, color=style.LIMIT, linewidth=0.9)
-        ax.set(xscale="log", yscale="symlog", xlabel="K", title=FRAME_ENDS[frame_end])
+        ax.set(xscale="log", yscale="symlog", xlabel="K", title=FRAME_ENDS[rule])
     axes[0][0].set_ylabel("margin: mean distance in standard deviations")
     if rules:
         style.legend(figure, ncols=3)

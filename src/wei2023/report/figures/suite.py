@@ -3,63 +3,47 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
 from wei2023.report import style
 from wei2023.report.results import Results, needs
 
-SIZE = (13, 6.2)
 LARGEST = 1.5  # a normalised gap beyond it is drawn at the edge
 APART = 0.32  # of a row: how far its dots lie above and below
 
 
 def suite(results: Results) -> Figure:
     """Left: the share of runs whose gap is at most tau. Right: the mean gap in every environment."""
-    ranked = results.table("suite_ranking.csv")
-    looks = style.look(list(ranked["learner"]))
-    figure, (profiles, places) = plt.subplots(1, 2, figsize=SIZE, width_ratios=(1, 1.2))
-    _profiles(profiles, results.table("suite_profile.csv"), looks)
-    scores = results.table("suite_scores.csv")
-    _places(places, scores[scores["learner"].isin(looks)], looks)
-    style.legend(figure, ncols=3)
-    return figure
-
-
-def _profiles(ax: Axes, table: pd.DataFrame, looks: dict[str, dict]) -> None:
-    for name, look in looks.items():
-        mine = table[table["learner"] == name]
-        (line,) = ax.plot(mine["tau"], mine["share"], color=look["color"], label=style.title(name))
+    looks = style.look(list(results.table("suite_ranking.csv")["learner"]))
+    profiles, scores = results.table("suite_profile.csv"), results.table("suite_scores.csv")
+    scores = scores[scores["learner"].isin(looks)]
+    names = list(scores["environment"].unique())
+    middle = (len(looks) - 1) / 2
+    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 6.2), width_ratios=(1, 1.2))
+    for number, (name, look) in enumerate(looks.items()):
+        colour = look["color"]
+        rows = profiles[profiles["learner"] == name]
+        tau = rows["tau"]
+        (line,) = left.plot(tau, rows["share"], color=colour, label=style.title(name))
         if look["dashes"]:
             line.set_dashes(look["dashes"])
-        ax.fill_between(
-            mine["tau"], mine["low"], mine["high"], color=look["color"], alpha=0.15, linewidth=0
-        )
-    ax.set(
-        xlabel="tau, in gaps of the uniform policy",
-        ylabel="share of runs with a gap of at most tau",
-    )
-    ax.set(xlim=(0, LARGEST), ylim=(0, 1.02))
-
-
-def _places(ax: Axes, table: pd.DataFrame, looks: dict[str, dict]) -> None:
-    names = list(table["environment"].unique())
-    middle = (len(looks) - 1) / 2
-    for number, (name, look) in enumerate(looks.items()):
-        mine = table[table["learner"] == name]
-        rows = np.array([names.index(one) for one in mine["environment"]]) + APART * (
-            number - middle
-        ) / max(middle, 1)
-        gap, low, high = (
-            mine[column].clip(upper=LARGEST) for column in ("gap", "gap_low", "gap_high")
-        )
-        ax.hlines(rows, low, high, color=look["color"], linewidth=1)
-        ax.plot(gap, rows, linestyle="", marker="o", markersize=3.5, color=look["color"])
-    ax.axvline(1, color=style.LIMIT, linestyle="--", linewidth=0.9)
-    ax.set(xlabel="gap, in gaps of the uniform policy (dashed)", xlim=(0, LARGEST * 1.02))
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+        left.fill_between(tau, rows["low"], rows["high"], color=colour, alpha=0.15, linewidth=0)
+        rows = scores[scores["learner"] == name]
+        columns = ("gap", "gap_low", "gap_high")
+        gap, low, high = (rows[column].clip(upper=LARGEST) for column in columns)
+        offset = APART * (number - middle) / max(middle, 1)
+        y = np.array([names.index(environment) for environment in rows["environment"]]) + offset
+        right.hlines(y, low, high, color=colour, linewidth=1)
+        right.plot(gap, y, linestyle="", marker="o", markersize=3.5, color=colour)
+    left.set(xlabel="tau, in gaps of the uniform policy", xlim=(0, LARGEST), ylim=(0, 1.02))
+    left.set_ylabel("share of runs with a gap of at most tau")
+    right.axvline(1, color=style.LIMIT, linestyle="--", linewidth=0.9)
+    right.set(xlabel="gap, in gaps of the uniform policy (dashed)", xlim=(0, LARGEST * 1.02))
+    right.set_ylim(len(names) - 0.5, -0.5)
+    right.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+    style.legend(figure, ncols=3)
+    return figure
 
 
 @needs("suite")

@@ -1,6 +1,7 @@
 """How the constants were chosen, and whether the searches were deep enough."""
 
 import json
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,51 +17,45 @@ from wei2023.report.results import Results, needs
 COLUMNS = 3
 
 
-def _deciding(results: Results, name: str) -> pd.DataFrame:
-    """The rows of a table at the K that decides, of tunings whose searches were repeated; of all where none were."""
-    table = results.table(name)
-    saturation = results.table("saturation.csv")
-    repeated = saturation.loc[saturation["searches"] > 1, "tuning"].unique()
-    drawn = results.experiments("tuning")
-    names = [name for name in drawn if name in repeated] or drawn
-    return table[table["tuning"].isin(names) & table["decides"]]
+def _panels(results: Results, name: str) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
+    """A panel for each tuning and algorithm, and its rows of a table at the K that decides.
 
-
-def _panels(rows: pd.DataFrame) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]]]:
-    """One panel for each tuning and algorithm."""
+    Only tunings whose searches were repeated have a panel; all where none were.
+    """
+    table, saturation = results.table(name), results.table("saturation.csv")
+    repeated = {*saturation.loc[saturation["searches"] > 1, "tuning"]}
+    tunings = results.experiments("tuning")
+    tunings = [tuning for tuning in tunings if tuning in repeated] or tunings
+    rows = table[table["tuning"].isin(tunings) & table["decides"]]
     groups = list(rows.groupby(["tuning", "algorithm"], sort=False))
     height = -(-len(groups) // COLUMNS)
     figure, axes = plt.subplots(height, COLUMNS, figsize=(12, 3.2 * height + 0.5), squeeze=False)
-    for ax in axes.ravel()[len(groups) :]:
+    for ax in axes.flat[len(groups) :]:
         ax.set_visible(False)
-    titled = [(f"{keys[0]}: {style.title(keys[1])}", part) for keys, part in groups]
-    return figure, [
-        (ax, title, part) for ax, (title, part) in zip(axes.ravel(), titled, strict=False)
-    ]
+    panels = []
+    for ax, ((tuning, algorithm), part) in zip(axes.flat, groups, strict=False):
+        ax.set_title(f"{tuning}: {style.title(algorithm)}", fontsize="small")
+        panels.append((ax, part))
+    return figure, panels
 
 
 def efforts(results: Results) -> Figure:
     """The loss of the best by the rule so far, on selection seeds, one line per search."""
-    figure, panels = _panels(_deciding(results, "efforts.csv"))
-    for ax, title, mine in panels:
-        for number, (_, one) in enumerate(mine.groupby("search")):
+    figure, panels = _panels(results, "efforts.csv")
+    for ax, rows in panels:
+        for number, (_, search) in enumerate(rows.groupby("search")):
             colour = f"C{number % 10}"
-            ax.plot(one["tried"], one["loss"], color=colour, linewidth=1)
-            fill = [colour if feasible else "white" for feasible in one["feasible"]]
-            ax.scatter(one["tried"], one["loss"], s=22, c=fill, edgecolor=colour, zorder=3)
-        low, top = min(0.0, mine["loss"].min()), 1.08 * mine["loss"].max()
-        ax.set(
-            xscale="log",
-            ylim=(1.08 * low, max(top, 0.0)),
-            xlabel="candidates tried",
-            ylabel="loss per episode",
-        )
-        ax.set_title(title, fontsize="small")
-        style.plain_ticks(ax, sorted(mine["tried"].unique()), apart=1.6)
+            ax.plot(search["tried"], search["loss"], color=colour, linewidth=1)
+            fill = [colour if feasible else "white" for feasible in search["feasible"]]
+            ax.scatter(search["tried"], search["loss"], s=22, c=fill, edgecolor=colour, zorder=3)
+        low, top = min(0.0, rows["loss"].min()), max(0.0, rows["loss"].max())
+        ax.set(xscale="log", ylim=(1.08 * low, 1.08 * top))
+        ax.set(xlabel="candidates tried", ylabel="loss per episode")
+        style.plain_ticks(ax, sorted(rows["tried"].unique()), apart=1.6)
+    look: dict[str, Any] = {"linestyle": "", "marker": "o", "color": style.INK}
     fills = {"feasible": style.INK, "infeasible": "white"}
     keys = [
-        Line2D([], [], linestyle="", marker="o", color=style.INK, markerfacecolor=fill, label=label)
-        for label, fill in fills.items()
+        Line2D([], [], markerfacecolor=fill, label=label, **look) for label, fill in fills.items()
     ]
     style.legend(figure, ncols=2, handles=keys)
     return figure
@@ -68,31 +63,21 @@ def efforts(results: Results) -> Figure:
 
 def fronts(results: Results) -> Figure:
     """Violation against loss of every candidate that was scored on the selection seeds; the choice is a star."""
-    scored, tuned = _deciding(results, "candidates.csv"), results.table("tuned.csv")
-    chosen = tuned[tuned["chosen"]].set_index(["tuning", "algorithm", "episodes"])
-    figure, panels = _panels(scored)
-    for ax, title, mine in panels:
-        feasible = mine["feasible"]
-        for part, fill in ((mine[feasible], "C0"), (mine[~feasible], "none")):
-            ax.scatter(
-                part["violation"], part["loss"], s=18, facecolor=fill, edgecolor="C0", linewidth=0.8
-            )
-        star = chosen.loc[tuple(mine[["tuning", "algorithm", "episodes"]].iloc[0])]
-        ax.scatter(
-            star["violation"],
-            star["loss"],
-            s=170,
-            marker="*",
-            color="C1",
-            edgecolor="black",
-            zorder=4,
-        )
+    keys = ["tuning", "algorithm", "episodes"]
+    tuned = results.table("tuned.csv")
+    choices_of = tuned[tuned["chosen"]].set_index(keys)
+    figure, panels = _panels(results, "candidates.csv")
+    for ax, rows in panels:
+        for feasible, fill in ((True, "C0"), (False, "none")):
+            part = rows[rows["feasible"] == feasible]
+            look: dict[str, Any] = {"facecolor": fill, "edgecolor": "C0", "linewidth": 0.8}
+            ax.scatter(part["violation"], part["loss"], s=18, **look)
+        choice = choices_of.loc[tuple(rows[keys].iloc[0])]
+        star: dict[str, Any] = {"marker": "*", "color": "C1", "edgecolor": "black", "zorder": 4}
+        ax.scatter(choice["violation"], choice["loss"], s=170, **star)
         ax.axvline(0, color=style.LIMIT, linestyle="--", linewidth=0.9)
-        top = np.nanquantile(mine["loss"], 0.9) * 1.3
-        ax.set(
-            xlabel="violation per episode (left: kept)", ylabel="loss per episode", ylim=(0, top)
-        )
-        ax.set_title(title, fontsize="small")
+        ax.set(xlabel="violation per episode (left: kept)", ylabel="loss per episode")
+        ax.set_ylim(0, 1.3 * np.nanquantile(rows["loss"], 0.9))
     return figure
 
 

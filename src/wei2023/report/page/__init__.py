@@ -23,16 +23,6 @@ SECTIONS: dict[str, tuple[str, ModuleType]] = {
     "learning": ("Watch it learn", learning),
 }
 DATA = {"curves": curves, "learning": learning}  # the sections that load data
-FIGURES = {  # sections that show figures, with what numbers.py puts beside them
-    "simulation": ("The paper's simulation", ("grid_world",)),
-    "why": ("Which unstated choice makes the figure appear", ("eta", "frames", "margins")),
-    "tuning": ("How the constants were chosen", ("efforts", "fronts")),
-    "suite": ("What does work?", ("suite",)),
-    "theory": ("The paper's theory", ("looseness",)),
-    "growth": ("The comparison table, and growth", ("growth", "assumed_budget", "arms")),
-    "linear": ("Linear CMDPs", ("linear", "linear_arms")),
-    "environments": ("Environments", ("environments",)),
-}
 CLOSING: dict[str, tuple[str, ModuleType]] = {"provenance": ("How it was run", provenance)}
 PAGES = {
     layout.PAGE: "The replication",
@@ -53,25 +43,25 @@ def write(plan: Plan, folder: Path) -> None:
         name: section.context(plan, folder)
         for name, (_, section) in {**SECTIONS, **CLOSING}.items()
     }
-    drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
-    figures = {
-        name: [_figure(folder, one) for one in names if one in drawn]
-        for name, (_, names) in FIGURES.items()
-    }
     beside = numbers.context(plan, folder)
-    titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES, **CLOSING}.items()}
-    there = [name for name in titles if made.get(name) or figures.get(name) or beside.get(name)]
+    sections = []
+    for notebook in catalogue.NOTEBOOKS:
+        name, drawn = notebook.name, plan.notebooks.get(notebook.name, [])
+        figures = [_figure(folder, name, figure) for figure in drawn if figure.group is None]
+        if figures or beside.get(name):
+            sections.append((name, notebook.title, figures, beside.get(name)))
+    contents = [
+        *((name, title) for name, (title, _) in SECTIONS.items() if made[name]),
+        *((name, title) for name, title, *_ in sections),
+        *((name, title) for name, (title, _) in CLOSING.items() if made[name]),
+    ]
     render.page(
         folder / layout.PAGE,
         "index.html.j2",
-        **frame(plan, layout.PAGE, [(name, titles[name]) for name in there]),
-        **{name: made[name] for name in made},
+        **frame(plan, layout.PAGE, contents),
+        **made,
         paper=PAPER,
-        sections=[
-            (name, titles[name], figures[name], beside.get(name))
-            for name in there
-            if name in FIGURES
-        ],
+        sections=sections,
     )
     for name, ledger in ledgers.context(plan, folder).items():
         if ledger:
@@ -96,20 +86,10 @@ def frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, A
     }
 
 
-def _figure(folder: Path, name: str) -> dict[str, Any]:
-    notebook, figure = catalogue.find(name)
-    wide, narrow = (_size(folder / layout.figure(name, form)) for form in ("svg", "narrow.svg"))
-    return {
-        "name": name,
-        "caption": figure.caption,
-        "notebook": notebook,
-        "wide": wide,
-        "narrow": narrow,
-    }
-
-
-def _size(drawing: Path) -> tuple[int, int]:
-    """Width and height of an SVG, for the browser to leave room for it."""
+def _figure(folder: Path, notebook: str, figure: catalogue.Figure) -> dict[str, Any]:
+    """With its width and height, for the browser to leave room for it."""
+    drawing = folder / layout.figure(figure.name)
     found = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', drawing.read_text(encoding="utf-8"))
     assert found is not None, drawing
-    return round(float(found[1])), round(float(found[2]))
+    size = [round(float(length)) for length in found.groups()]
+    return {"name": figure.name, "caption": figure.caption, "notebook": notebook, "size": size}

@@ -26,7 +26,9 @@ def context(plan: Plan, folder: Path) -> dict[str, list[dict[str, Any]]]:
     if layout.table("suite_ranking.csv") in judged:
         found["suite"] = _suite(plan, folder)
     if layout.table("comparison.csv") in judged:
-        found["growth"] = [_comparison(tables.load(folder / layout.table("comparison.csv")))]
+        found["comparison_table"] = [
+            _comparison(tables.load(folder / layout.table("comparison.csv")))
+        ]
     return found
 
 

@@ -111,14 +111,8 @@ def _figure(plan: Plan, name: str, figure: catalogue.Figure) -> dict[str, Any]:
     """Its data are the tables of some experiments, and tables over all of them."""
     (notebook,) = [one for one in catalogue.NOTEBOOKS if one.name == name]
     data = dict.fromkeys([*plan.read_beside(notebook), *plan.data_of(figure.roles)])
-    group = figure.name.removeprefix(
-        "claims_"
-    )  # the figure of a group of claims shows that group alone
-    others = (
-        {*map(layout.claims, plan.claim_groups)} - {layout.claims(group)}
-        if group in plan.claim_groups
-        else ()
-    )
+    shown = plan.claim_groups if figure.group is None else [figure.group]
+    others = {layout.claims(group) for group in plan.claim_groups if group not in shown}
     return {
         "name": figure.name,
         "notebook": name,
