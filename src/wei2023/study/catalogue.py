@@ -269,7 +269,12 @@ TABLES = {  # by the rule that makes them: the tables and verdicts over all expe
         ): "Runs on the suite with the constants that single searches found.",
     },
     "environments": {
-        layout.table("environments.csv"): "Sizes, variation budgets and optima of the environments."
+        layout.table(
+            "environments.csv"
+        ): "Sizes, variation budgets and optima of the environments.",
+        layout.table(
+            "drift.parquet"
+        ): "Budget used, optimum and reference values along the environments, by episode.",
     },
     "protocols": {
         layout.table(

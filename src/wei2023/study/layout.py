@@ -27,6 +27,7 @@ SUITE = (
     ),
     *("suite_ranking.csv", "suite_stability.csv", "suite_runs.csv", "suite_searches.csv"),
 )
+SHOWN = ("environments.csv", "drift.parquet")  # of the environments that are to be shown
 LEARNING = ("learning.parquet", "learning.csv")  # of an experiment whose policies are kept
 RUNS = (
     "environments",

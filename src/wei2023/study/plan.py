@@ -136,7 +136,7 @@ class Plan(Searches):
             if role == "tuning" and self.tunings:
                 found += map(layout.table, layout.TUNED)
             elif role == "shown":
-                found += [layout.table("environments.csv")]
+                found += map(layout.table, layout.SHOWN)
             elif role == "claims":
                 found += map(layout.claims, self.claim_groups)
             else:
@@ -310,7 +310,7 @@ class Plan(Searches):
             *(map(layout.table, layout.TUNED) if self.tunings else []),
             *(map(layout.table, layout.COMPARISON) if "growth" in self.roles else []),
             *(map(layout.table, layout.SUITE) if definition.ROLE in self.roles else []),
-            *([layout.table("environments.csv")] if self.config.shown else []),
+            *(map(layout.table, layout.SHOWN) if self.config.shown else []),
             layout.table("deviations.csv"),
             layout.DEVIATIONS,
         ]

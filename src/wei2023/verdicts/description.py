@@ -1,13 +1,14 @@
-"""environments.csv: the environments that are to be shown, one row each."""
+"""The environments that are to be shown: environments.csv, one row each, and drift.parquet, along the path of each."""
 
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
-from nscmdp import environments
+from nscmdp import environments, files
 from nscmdp.files import write_csv
-from nscmdp.suite.description import describe
+from nscmdp.suite.description import along, describe
 from wei2023.study import layout
 from wei2023.study.plan import Plan
 
@@ -20,6 +21,12 @@ def label(options: dict[str, Any]) -> str:
 
 
 def write(plan: Plan, folder: Path) -> None:
-    table = pd.DataFrame([describe(environments.make(**one)) for one in plan.shown])
+    shown = [environments.make(**one) for one in plan.shown]
+    paths = [along(env) for env in shown]
+    table = pd.DataFrame(map(describe, shown, paths))
     table.insert(1, "options", [label(one) for one in plan.shown])
-    write_csv(folder / layout.table("environments.csv"), table)
+    summary, drift = (folder / layout.table(name) for name in layout.SHOWN)
+    write_csv(summary, table)
+    rows = pd.concat(paths, keys=range(len(paths)), names=["number", None]).reset_index("number")
+    made = pa.Table.from_pandas(rows, preserve_index=False).replace_schema_metadata(None)
+    files.write(drift, made, {"shown": plan.shown})

@@ -6,7 +6,6 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from wei2023.report.figures.claims.data import COLOURS
 
 from wei2023.proofs import plain
 from wei2023.proofs.findings import CHECKS, VERDICTS, Given
@@ -19,7 +18,7 @@ GIVEN = Given(problems=4, samples=20)
 
 
 def panels_of(group):
-    return import_module(f"wei2023.report.figures.claims.{group}").PANELS
+    return claims.PANELS[group]
 
 
 @pytest.fixture(name="found", scope="module")
@@ -66,12 +65,12 @@ def test_every_claim_has_a_panel_that_says_its_verdict_in_its_colour(tmp_path, f
     for claim, ax in drawn.items():
         (said,) = [text for text in ax.texts if text.get_gid() == "verdict"]
         verdict = found[group][claim]["verdict"]
-        assert (said.get_text(), said.get_color()) == (verdict, COLOURS[verdict])
+        assert (said.get_text(), said.get_color()) == (verdict, claims.COLOURS[verdict])
         assert ax.lines or ax.patches or ax.collections
 
 
 def test_every_verdict_has_a_colour():
-    assert {*COLOURS} == {*VERDICTS}
+    assert {*claims.COLOURS} == {*VERDICTS}
 
 
 @pytest.mark.parametrize("group", DRAWN)

@@ -11,7 +11,6 @@ from pandas.io.formats.style import Styler
 
 from nscmdp.drift import DriftingCMDP
 from nscmdp.environments import make
-from nscmdp.suite.description import along
 from wei2023.report import style
 from wei2023.report.results import Results, needs
 from wei2023.verdicts import description
@@ -27,12 +26,12 @@ def environments(results: Results) -> Figure:
     figure, axes = plt.subplots(
         len(results.shown), 4, figsize=size, squeeze=False, width_ratios=ratios
     )
-    for (model, *panels), shown in zip(axes, results.shown, strict=True):
+    paths = results.table("drift.parquet").groupby("number")
+    for (model, *panels), shown, (_, rows) in zip(axes, results.shown, paths, strict=True):
         env = make(**shown)
         _draw_model(model, env)
         title = "\n".join([env.name, *wrap(description.label(shown), 36)])
         model.set_title(title, fontsize="small")
-        rows = along(env)
         k = rows["episode"] / env.episodes
         used = np.array([rows[f"{name}_variation"] for name in VARIATIONS])
         drift, binds, value = panels
