@@ -140,6 +140,7 @@ def dotted(found):
 
 
 DRAWS = [1, 2]
+BASELINE = {"algorithm": SECOND, "setting": "authors"}
 STUDY = {
     "environment": {"name": "grid_world", **GRID["options"]},
     "draws": DRAWS,
@@ -148,23 +149,12 @@ STUDY = {
     "points": 4,
     "protocols": [
         {
-            "name": "as printed",
+            "name": name,
             "episodes": 100,
             "figure": True,
-            "learners": [
-                {"algorithm": FIRST, "setting": "literal"},
-                {"algorithm": SECOND, "setting": "authors"},
-            ],
-        },
-        {
-            "name": "own method tuned",
-            "episodes": 100,
-            "figure": True,
-            "learners": [
-                {"algorithm": FIRST, "setting": "tuned"},
-                {"algorithm": SECOND, "setting": "authors"},
-            ],
-        },
+            "learners": [{"algorithm": FIRST, "setting": setting}, BASELINE],
+        }
+        for name, setting in (("as printed", "literal"), ("own method tuned", "tuned"))
     ],
 }
 SIMULATED = {
@@ -270,34 +260,27 @@ def test_growth_sums_over_K_and_means_per_episode(tmp_path):
         "positive regret",
         "violation per episode",
     )
-    assert texts(gap) == ["2/3", "0.8", "1"]
-    assert texts(along_B) == ["1/3"]
+    assert (texts(gap), texts(along_B)) == (["2/3", "0.8", "1"], ["1/3"])
     assert labels(figure) == KINDS
-
-
-def test_each_algorithm_has_a_row_and_each_instance_a_thin_line(tmp_path):
-    figure = comparison_table.growth(grown(tmp_path, instances([64, 128])))
+    # each algorithm has a row, and each instance a thin line
     titles = [style.title(name) for name in (FIRST, "double_restart_triple_q")]
     assert [ax.get_title("left") for ax in figure.axes[::5]] == titles
+    colour = line(gap, ONCE).get_color()
     widths = [
-        one.get_linewidth()
-        for one in figure.axes[5].lines
-        if same_color(one.get_color(), colour(figure, ONCE))
+        one.get_linewidth() for one in figure.axes[5].lines if same_color(one.get_color(), colour)
     ]
-    assert widths.count(0.5) == 2
-    assert len(widths) == 3
+    assert (widths.count(0.5), len(widths)) == (2, 3)
 
 
-def colour(figure, label):
-    return line(figure.axes[0], label).get_color()
-
-
-def test_constants_have_dashes_of_their_own(tmp_path):
-    gap = comparison_table.growth(grown(tmp_path)).axes[0]
-    patterns = [line(gap, kind)._unscaled_dash_pattern[1] for kind in KINDS]
-    assert patterns[0] is None
-    assert patterns[3] == (1, 1)
+def test_constants_have_dashes_of_their_own_and_what_is_not_positive_is_left_out(tmp_path):
+    figure = comparison_table.growth(grown(tmp_path))
+    patterns = [line(figure.axes[0], kind)._unscaled_dash_pattern[1] for kind in KINDS]
+    assert (patterns[0], patterns[3]) == (None, (1, 1))
     assert len(set(map(str, patterns))) == 4
+    below = line(figure.axes[1], "defaults")
+    assert (below.get_ydata() == 0).all()
+    assert not np.isfinite(figure.axes[1].transData.transform(below.get_xydata())[:, 1]).any()
+    assert texts(figure.axes[6]) == ["positive regret:\nnowhere positive"]
 
 
 def test_a_K_of_one_budget_alone_is_in_the_panels_of_that_budget(tmp_path):
@@ -305,14 +288,6 @@ def test_a_K_of_one_budget_alone_is_in_the_panels_of_that_budget(tmp_path):
     gap, _, local, along_B, violation = comparison_table.growth(grown(tmp_path, cases)).axes[:5]
     assert [len(line(ax, ONCE).get_xdata()) for ax in (gap, local, violation)] == [3, 2, 3]
     assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([1.0, 10.0, 100.0])
-
-
-def test_what_is_not_positive_is_left_out_of_a_logarithmic_panel(tmp_path):
-    figure = comparison_table.growth(grown(tmp_path))
-    below = line(figure.axes[1], "defaults")
-    assert (below.get_ydata() == 0).all()
-    assert not np.isfinite(figure.axes[1].transData.transform(below.get_xydata())[:, 1]).any()
-    assert texts(figure.axes[6]) == ["positive regret:\nnowhere positive"]
 
 
 def test_an_algorithm_that_did_not_run_at_the_middle_budget_says_so(tmp_path):
@@ -329,22 +304,13 @@ def test_an_algorithm_that_did_not_run_at_the_middle_budget_says_so(tmp_path):
     assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([100.0])
 
 
-def test_one_K_one_budget_and_one_seed_are_points(tmp_path):
-    gap, regret, local, along_B, violation = comparison_table.growth(grown(tmp_path, seeds=1)).axes[
-        :5
-    ]
-    assert [len(line(ax, ONCE).get_xdata()) for ax in (gap, regret, along_B, violation)] == [
-        1,
-        1,
-        1,
-        1,
-    ]
+def test_one_K_one_seed_and_a_budget_of_zero_are_points(tmp_path):
+    axes = comparison_table.growth(grown(tmp_path, [case(B=0.0)], seeds=1)).axes[:5]
+    gap, regret, local, along_B, violation = axes
+    for ax in (gap, regret, along_B, violation):
+        assert len(line(ax, ONCE).get_xdata()) == 1
     assert [texts(ax) for ax in (gap, regret, along_B)] == [[]] * 3  # a guide needs two
     assert not [one for one in local.lines if one.get_label() == ONCE]
-
-
-def test_a_budget_of_zero_is_drawn_on_a_plain_scale(tmp_path):
-    along_B = comparison_table.growth(grown(tmp_path, [case(B=0.0)])).axes[3]
     assert along_B.get_xscale() == "linear"
     assert list(line(along_B, ONCE).get_xdata()) == [0.0]
 
@@ -357,11 +323,6 @@ def test_arms_are_stacked_to_one(tmp_path):
     lower, upper = (area.get_paths()[0].vertices[:, 1].max() for area in ax.collections)
     assert (lower, upper) == (0.5, 1.0)
     assert (ax.get_xlim(), ax.get_xlabel()) == ((0.5, 3.5), "epoch")
-
-
-def test_without_arms_the_figure_says_so(tmp_path):
-    (ax,) = comparison_table.arms(grown(tmp_path)).axes
-    assert texts(ax) == ["No learner chose among arms."]
 
 
 def test_the_table_shows_intervals_and_what_was_not_run(tmp_path):
@@ -475,14 +436,12 @@ def test_arms_of_four_learners_stand_in_two_rows(tmp_path):
 
 
 def swept(folder, role, constant, learners):
-    """An experiment whose learners differ in one constant: (algorithm, variants, value, value per episode, cost)."""
-    made = {}
-    for label, algorithm, variants, at, value, cost in learners:
-        made[label] = {
-            **learner(algorithm, "authors", value=value, cost=cost),
-            "variants": variants,
-        }
-        made[label] |= {"constants": {constant: at}}
+    """An experiment whose learners differ in one constant: (label, algorithm, variants, value, per episode, cost)."""
+    made = {
+        label: learner(algorithm, "authors", value, cost, constants={constant: at})
+        | {"variants": variants}
+        for label, algorithm, variants, at, value, cost in learners
+    }
     experiment(
         folder, role, made, [case(env=GRID, reading=f"seed={draw}") for draw in DRAWS], points=20
     )
@@ -537,43 +496,34 @@ def test_a_length_of_frames_that_keeps_the_limit_is_filled(tmp_path):
 def row(name, K, frame_end="full", **changed):
     """A protocol as the answer has it."""
     counted = {"agree": 3, "of": 4}
-    made = {
+    return {
         "name": name,
         "K": K,
         "frame_end": frame_end,
         "constants": "tuned",
         "baselines": "released",
-    }
-    made |= {
         "reading": "default",
         "parts": dict.fromkeys(PARTS, counted),
         "whole": {"all": counted, "all forgiving": counted},
-    }
-    made |= {
         "margins": dict.fromkeys(PARTS, 1.5),
         "numbers": {"share": 0.8, "late_cost": 1.5},
         "draws": DRAWS,
+        "seeds": [0, 1],
+        "searched_on": [0],
+        "tuned_for": "margin",
+        "recorded": False,
+        "mean": {"all": False, "all forgiving": True},
+        "running_mean": False,
+        "keeps": {SECOND: {"agree": 1, "of": 4}},
+        **changed,
     }
-    made |= {"seeds": [0, 1], "searched_on": [0], "tuned_for": "margin", "recorded": False}
-    made |= {"mean": {"all": False, "all forgiving": True}, "running_mean": False}
-    made |= {"keeps": {SECOND: {"agree": 1, "of": 4}}}
-    return made | changed
 
 
 def answered(folder, rows=None):
     """What the notebook reads of a run's answer."""
-    rows = rows or [
-        row("own", 100),
-        row("own, longer", 1000, recorded=True),
-        row("bump", 100, "bump"),
-    ]
-    choice = {
-        **row("own; eps: 0.5", 100),
-        "choice": "eps",
-        "option": "0.5",
-        "base": "own",
-        "decides": ["C20c"],
-    }
+    longer = row("own, longer", 1000, recorded=True)
+    rows = rows or [row("own", 100), longer, row("bump", 100, "bump")]
+    choice = row("own; eps: 0.5", 100, choice="eps", option="0.5", base="own", decides=["C20c"])
     numbers = {"sentences": ["It holds.", "Or not."], "protocols": rows, "choices": [choice]}
     files.write_text(folder / layout.ANSWER, json.dumps(numbers))
     return Results(folder, {"protocols": ["protocols_100"]})
@@ -641,14 +591,12 @@ def test_the_table_is_the_one_of_the_pipeline(tmp_path):
 
 def test_a_figure_is_kept_as_svg_and_png_and_drawn_the_same_again(tmp_path):
     results = simulated(tmp_path)
+    kept = [tmp_path / layout.figure("grid_world", form) for form in ("svg", "png")]
     assert isinstance(results.figure("grid_world"), Image)
-    kept = {
-        form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in layout.FIGURE
-    }
+    first = [file.read_bytes() for file in kept]
     results.figure("grid_world")
-    assert kept == {
-        form: (tmp_path / layout.figure("grid_world", form)).read_bytes() for form in layout.FIGURE
-    }
+    assert first == [file.read_bytes() for file in kept]
+    assert {*(tmp_path / "figures").iterdir()} == {*kept}
     assert plt.get_fignums() == []
 
 
