@@ -1,4 +1,4 @@
-"""What figures and tables share: a style, names and colours of learners, maps, curves, files equal byte by byte."""
+"""What figures share: a style, colours of learners, maps, curves, files equal byte by byte."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -66,7 +66,7 @@ def intervals(table: pd.DataFrame, column: str) -> list[str]:
 
 
 def plain_ticks(ax: Axes, at: Iterable[float], apart: float = 1.0) -> None:
-    """On a logarithmic x axis: at these places and no others, as plain numbers; each so many times the one before."""
+    """Put plain numbers on a logarithmic x axis, each ``apart`` times the one before or more."""
     kept: list[float] = []
     for place in at:
         if not kept or place >= apart * kept[-1]:
@@ -123,7 +123,7 @@ def draw_curve(ax: Axes, curves: pd.DataFrame, column: str, **line: Any) -> None
 def draw_means(
     ax: Axes, runs: pd.DataFrame, column: str, along: str, looks: dict[str, dict]
 ) -> None:
-    """The mean over seeds of each learner against K ("episodes") or the budget ("B"), on a logarithmic scale."""
+    """Draw each learner's mean over seeds against K ("episodes") or the budget ("B")."""
     for learner, mine in runs.groupby("learner", sort=False):
         mean = mine.groupby(along)[column].mean()
         ax.plot(mean.index, mean, marker="o", markersize=3, **looks[str(learner)])

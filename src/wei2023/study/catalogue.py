@@ -56,7 +56,7 @@ DRAWN = (
 
 
 class Figure(NamedTuple):
-    """The function of its name in ``report/figures/NOTEBOOK.py`` draws it; notebook and page show it by this entry."""
+    """Drawn by the function of its name in ``report/figures/NOTEBOOK.py``."""
 
     name: str
     caption: str
@@ -83,8 +83,9 @@ NOTEBOOKS = (  # in the order of the page
         (
             Figure(
                 "grid_world",
-                "The authors' map under four protocols: reward and cost per episode, mean and 95% interval over draws "
-                "and seeds. The source of the paper has no picture to compare with: this one is our own.",
+                "The authors' map under four protocols: reward and cost per episode, mean and 95% "
+                "interval over draws and seeds. The source of the paper has no picture to compare "
+                "with: this one is our own.",
                 ("protocols",),
             ),
         ),
@@ -95,14 +96,15 @@ NOTEBOOKS = (  # in the order of the page
         (
             Figure(
                 "eta",
-                "Cost and share of the optimum over the last fifth against eta, for both learners under both frame-end "
-                "rules. Marked: the value of the released code, and the printed one.",
+                "Cost and share of the optimum over the last fifth against eta, for both learners "
+                "under both frame-end rules. Marked: the value of the released code, and the "
+                "printed one.",
                 ("eta",),
             ),
             Figure(
                 "frames",
-                "When can a learner that forgets everything learn? Share of the optimum, and where the limit is kept, "
-                "against the length of a frame.",
+                "When can a learner that forgets everything learn? Share of the optimum, and where "
+                "the limit is kept, against the length of a frame.",
                 ("frames",),
             ),
             Figure(
@@ -119,12 +121,14 @@ NOTEBOOKS = (  # in the order of the page
         (
             Figure(
                 "efforts",
-                "The loss of the best candidate so far on selection seeds, one line per independent search.",
+                "The loss of the best candidate so far on selection seeds, one line per independent "
+                "search.",
                 ("tuning",),
             ),
             Figure(
                 "fronts",
-                "Violation against loss of every candidate that was scored on the selection seeds. Star: the choice.",
+                "Violation against loss of every candidate that was scored on the selection seeds. "
+                "Star: the choice.",
                 ("tuning",),
             ),
         ),
@@ -135,8 +139,8 @@ NOTEBOOKS = (  # in the order of the page
         (
             Figure(
                 "suite",
-                "All learners on the suite. Left: how many of the runs have a gap of at most tau. Right: the mean gap "
-                "in every environment, with its interval.",
+                "All learners on the suite. Left: how many of the runs have a gap of at most tau. "
+                "Right: the mean gap in every environment, with its interval.",
                 ("suite",),
             ),
         ),
@@ -148,8 +152,8 @@ NOTEBOOKS = (  # in the order of the page
         (
             Figure(
                 "looseness",
-                "Where the constants of Theorem 1 come from: what each inequality of its proof allows, over what was "
-                "needed where it was looked at.",
+                "Where the constants of Theorem 1 come from: what each inequality of its proof "
+                "allows, over what was needed where it was looked at.",
                 ("claims",),
             ),
             *(
@@ -170,8 +174,8 @@ NOTEBOOKS = (  # in the order of the page
         (
             Figure(
                 "growth",
-                "By algorithm and kind of constants: gap, regret and local exponents against K, gap against B, "
-                "violation per episode at every K and budget.",
+                "By algorithm and kind of constants: gap, regret and local exponents against K, gap "
+                "against B, violation per episode at every K and budget.",
                 ("growth",),
             ),
             Figure(
@@ -193,7 +197,8 @@ NOTEBOOKS = (  # in the order of the page
         (
             Figure(
                 "linear",
-                "Algorithm 3 in a drifting linear CMDP: literal beside scaled, with and without restarts.",
+                "Algorithm 3 in a drifting linear CMDP: literal beside scaled, with and without "
+                "restarts.",
                 ("linear",),
             ),
             Figure(

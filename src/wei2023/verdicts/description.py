@@ -1,4 +1,4 @@
-"""The environments that are to be shown: environments.csv, one row each, and drift.parquet, along the path of each."""
+"""The environments to be shown: one row each, and rows along the path of each."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The ledger of claims, where the constants of Theorem 1 come from, and pictures of what contradicts the text.
+"""The ledger of claims, how loose the proof of Theorem 1 is, and what contradicts the text.
 
 A group's figure is drawn from the rows that its checks wrote (claims/GROUP.json).
 """
@@ -76,7 +76,7 @@ def _found(results: Results, group: str) -> dict[str, dict[str, Any]]:
 
 
 def looseness(results: Results) -> Figure:
-    """Every inequality of the proof of Theorem 1 that was looked at: how much more it allows than was needed.
+    """Draw how much more each inequality of the proof of Theorem 1 allows than was needed.
 
     A bar is as long as its step is loose; hollow, and to the end, where nothing at all was needed.
     """

@@ -219,7 +219,8 @@ def draw_arms(results: Results, role: str, unit: str) -> Figure:
         at = np.arange(len(wide) + 1) + 0.5
         colours = plt.get_cmap("cividis")(np.linspace(0, 1, len(heights)))
         labels = [f"arm {arm}" for arm in wide.columns]
-        ax.stackplot(at, heights, step="post", colors=colours, labels=labels)
+        look: dict[str, Any] = {"step": "post", "colors": colours, "rasterized": True}
+        ax.stackplot(at, heights, labels=labels, **look)
         ax.set(xlabel=unit, ylabel="probability", xlim=(0.5, len(wide) + 0.5), ylim=(0, 1))
         ax.set_title(looks[learner]["label"], fontsize="small")
         right: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}

@@ -21,7 +21,7 @@ LABELS = ("budget used up to k", "multiplier, Slater gap", "value per episode")
 
 
 def environments(results: Results) -> Figure:
-    """A row for each environment: its model, its drift, its multiplier and its values, against k / K."""
+    """Draw each environment's model, drift, multiplier and values, against k / K."""
     ratios, size = [1, 1.2, 1.2, 1.2], (13, 2.4 * len(results.shown))
     figure, axes = plt.subplots(
         len(results.shown), 4, figsize=size, squeeze=False, width_ratios=ratios
@@ -52,7 +52,7 @@ def environments(results: Results) -> Figure:
 
 
 def _draw_model(ax: Axes, env: DriftingCMDP) -> None:
-    """The map; or r(x,a) of the first step in the first episode, of an environment that has none."""
+    """Draw the map, or r(x,a) of the first step in the first episode where there is none."""
     if env.picture is not None:
         return style.draw_map(ax, env.picture)
     image = ax.imshow(env.at(1).r[0], cmap="cividis", vmin=0, vmax=1, aspect="auto")

@@ -63,7 +63,7 @@ def grid_world(results: Results) -> Figure:
 def _draw_training(
     pair: tuple[Axes, Axes], table: pd.DataFrame, exact: pd.DataFrame, looks: dict[str, dict]
 ) -> None:
-    """Reward and cost, each with the optimum of its episode, a mean over draws; the limit is dashed."""
+    """Draw reward and cost, each with the mean of the optimum over draws; the limit is dashed."""
     first = exact.iloc[0]
     columns = ["optimal_value", "optimal_utility", "horizon"]
     best = exact.groupby("episode")[columns].mean().reset_index()

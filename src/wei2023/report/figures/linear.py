@@ -15,7 +15,7 @@ from wei2023.report.results import Results
 
 
 def linear(results: Results) -> Figure:
-    """Above: gap, regret and violation against K. Below: gap against B; dual variable and violation during training."""
+    """Draw gap, regret and violation against K; gap against B; dual and violation in training."""
     study = results.study("linear")
     runs, curves = per_episode(study.runs), results.tables("curves.parquet", "linear")
     looks = lines(study)

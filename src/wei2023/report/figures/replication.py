@@ -1,4 +1,4 @@
-"""Which unstated choice makes the paper's figure appear: eta, the length of a frame, the number of episodes."""
+"""Which unstated choice makes the paper's figure appear: eta, frame length, episodes."""
 
 import json
 from typing import Any
@@ -89,7 +89,7 @@ def _small(table: Styler) -> Styler:
 
 
 def eta(results: Results) -> Figure:
-    """Share and cost over the last fifth against eta, a row for each eps; marked: the formulas' values."""
+    """Draw share and cost against eta, a row for each eps, with the formulas' values marked."""
     (name,) = results.experiments("eta")[:1]
     file = results.file("exact.parquet", name)
     problem = Problem.of(tables.environment(file, *tables.cases(file)[0]))
@@ -142,7 +142,7 @@ def _draw_limit(ax: Axes, rows: pd.DataFrame) -> None:
 
 
 def frames(results: Results) -> Figure:
-    """Share of the optimum against the length of a frame, one line for each K; filled where the limit is kept."""
+    """Draw share and cost against the frame length for each K; filled: the limit is kept."""
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.2))
     names = results.experiments("frames")
     rows = pd.concat([protocols.swept(results.folder, name) for name in names])

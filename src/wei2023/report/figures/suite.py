@@ -14,7 +14,7 @@ APART = 0.32  # of a row: how far its dots lie above and below
 
 
 def suite(results: Results) -> Figure:
-    """Left: the share of runs whose gap is at most tau. Right: the mean gap in every environment."""
+    """Draw the share of runs with a gap of at most tau, and the mean gap by environment."""
     looks = style.look(list(results.table("suite_ranking.csv")["learner"]))
     profiles, scores = results.table("suite_profile.csv"), results.table("suite_scores.csv")
     scores = scores[scores["learner"].isin(looks)]

@@ -62,7 +62,7 @@ def efforts(results: Results) -> Figure:
 
 
 def fronts(results: Results) -> Figure:
-    """Violation against loss of every candidate that was scored on the selection seeds; the choice is a star."""
+    """Draw the violation and loss of every candidate on selection seeds; the choice is a star."""
     keys = ["tuning", "algorithm", "episodes"]
     tuned = results.table("tuned.csv")
     choices_of = tuned[tuned["chosen"]].set_index(keys)

@@ -1,6 +1,7 @@
 """The page that a person opens first: the answer, what it rests on, and where that comes from.
 
-One module per section gathers what its template (``templates/NAME.html.j2``) shows; ``static/`` has styles and scripts.
+One module per section gathers what its template (``templates/NAME.html.j2``) shows; the sections
+of figures are those of the catalogue. ``static/`` has styles and scripts.
 """
 
 import re
