@@ -1,4 +1,4 @@
-"""Notebooks as pages that need no network: formulas become MathML, and a link leads back to the page of the run."""
+"""Notebooks as pages that need no network: formulas as MathML, and a link to the run's page."""
 
 from typing import Any
 
@@ -16,7 +16,10 @@ TEMPLATE = f"""{{%- extends "classic/index.html.j2" -%}}
 <style>
 img, svg {{ max-width: 100%; height: auto; }}
 .rendered_html table {{ display: block; overflow-x: auto; }}
-@media (max-width: 40rem) {{ div#notebook-container {{ padding: 1rem; }} div.prompt {{ display: none; }} }}
+@media (max-width: 40rem) {{
+  div#notebook-container {{ padding: 1rem; }}
+  div.prompt {{ display: none; }}
+}}
 </style>
 {{%- endblock -%}}
 {{%- block body_header -%}}

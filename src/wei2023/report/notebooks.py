@@ -7,7 +7,7 @@ from nscmdp import files
 
 
 def execute(notebook: Path, parameters: dict[str, Any], output: Path) -> None:
-    """Run a notebook with papermill; the executed copy appears under its name only when every cell has run."""
+    """Run a notebook with papermill; its executed copy is kept only when every cell has run."""
     import papermill
 
     def run(temporary: Path) -> None:

@@ -116,8 +116,15 @@ def draw_curve(ax: Axes, curves: pd.DataFrame, column: str, **line: Any) -> None
     wide = curves.pivot(index="seed", columns="episode", values=column)
     episode = wide.columns.to_numpy() / 1000
     mean, low, high = mean_interval(wide.to_numpy())
-    ax.plot(episode, mean, linewidth=1.3, **line)
-    ax.fill_between(episode, low, high, color=line["color"], alpha=0.25, linewidth=0)
+    draw_band(ax, episode, mean, low, high, alpha=0.25, linewidth=1.3, **line)
+
+
+def draw_band(
+    ax: Axes, x: Any, mean: Any, low: Any, high: Any, alpha: float = 0.15, **line: Any
+) -> None:
+    """Draw a line with its interval."""
+    ax.plot(x, mean, **line)
+    ax.fill_between(x, low, high, color=line["color"], alpha=alpha, linewidth=0)
 
 
 def draw_means(

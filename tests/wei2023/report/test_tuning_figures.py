@@ -11,63 +11,39 @@ FIRST, SECOND = "nonstationary_triple_q", "triple_q"
 
 
 def results(folder, searches=2, feasible=True):
-    """Two algorithms, some searches of two efforts each; the second effort halves the loss and is feasible."""
-    keys = [
-        {"tuning": "t", "algorithm": name, "episodes": 100, "decides": True}
-        for name in (FIRST, SECOND)
-    ]
-    curves, scored, tuned, ends = [], [], [], []
-    for key in keys:
+    """Two algorithms, some searches of two efforts each; the second halves the loss and is feasible."""
+    efforts, tuned, saturation = [], [], []
+    for name in (FIRST, SECOND):
+        key = {"tuning": "t", "algorithm": name, "episodes": 100, "decides": True}
         for search in range(searches):
             for step, tried in enumerate((16, 32)):
-                found = {
+                scores = {
                     "loss": (2.0 + search) / 2**step,
+                    "violation": 0.1 - 0.2 * step,
+                    "violation_bound": 0.2 - 0.3 * step,
                     "feasible": bool(step) and feasible,
                     "lam": 0.1 + 0.8 * step,
                 }
-                row = {
-                    **key,
-                    "search": search,
-                    "tried": tried,
-                    "violation": 0.1 - 0.2 * step,
-                    **found,
-                }
-                curves.append({**row, "violation_bound": 0.2 - 0.3 * step})
-                scored.append(row)
-            main = " main" if search == 0 else ""
+                efforts.append({**key, "search": search, "tried": tried, **scores})
             choice = {
-                **key,
-                "search": search,
-                "choice": f"search_{search}{main}",
+                "choice": f"search_{search}",
                 "chosen": search == 0,
-            }
-            measured = {
                 "loss": 1.0 + search / 2,
                 "violation": -0.1,
                 "violation_bound": -0.05,
                 "lam": 0.9,
-            }
-            said = {
                 "factors": json.dumps({"eta": 0.5}),
                 "edges": "eta" if search == 0 else "",
                 "feasible": feasible,
+                "only_by_not_learning": False,
             }
-            tuned.append({**choice, **measured, **said, "only_by_not_learning": False})
-        ended = {
-            "searches": searches,
-            "tried": 32,
-            "feasible_searches": searches,
-            "gained": 0.5,
-            "apart": 0.5,
-        }
-        ends.append({**key, **ended, "done": False, "agree": False})
+            tuned.append({**key, "search": search, **choice})
+        counted = {"searches": searches, "tried": 32, "feasible_searches": searches}
+        ended = {"gained": 0.5, "apart": 0.5, "done": False, "agree": False}
+        saturation.append({**key, **counted, **ended})
     (folder / "tables").mkdir()
-    for name, rows in {
-        "efforts": curves,
-        "candidates": scored,
-        "tuned": tuned,
-        "saturation": ends,
-    }.items():
+    tables = {"efforts": efforts, "candidates": efforts, "tuned": tuned, "saturation": saturation}
+    for name, rows in tables.items():
         pd.DataFrame(rows).to_csv(folder / f"tables/{name}.csv", index=False)
     return Results(folder, {"tuning": ["t"]})
 

@@ -71,6 +71,8 @@ def growth(results: Results) -> Figure:
         for rows in (slopes, violations)
     )
     local = slopes[(slopes["which"] == "local") & (slopes["quantity"] == "gap")]
+    local = local.assign(at=np.sqrt(local["first"] * local["last"]))
+    local = local.rename(columns={"low": "value_low", "high": "value_high"})
     names = study.runs["algorithm"].unique()
     size = (15, 0.8 + 2.4 * len(names))
     figure, axes = plt.subplots(len(names), 5, figsize=size, squeeze=False)
@@ -80,16 +82,14 @@ def growth(results: Results) -> Figure:
         _draw_sums(row[0], at_middle, "gap", "episodes", looks)
         _draw_sums(row[1], at_middle, "positive_regret", "episodes", looks)
         for learner, rows in local[local["algorithm"] == algorithm].groupby("learner", sort=False):
-            at = np.sqrt(rows["first"] * rows["last"])
-            _draw_band(row[2], at, rows[["value", "low", "high"]], looks[str(learner)])
+            _draw_points(row[2], rows, "at", "value", looks[str(learner)])
         for guide in GUIDES.values():
             row[2].axhline(guide, color="#999999", linewidth=0.8, zorder=1)
         row[2].set_ylabel("local exponent of the gap")
         _draw_sums(row[3], per_episode(at_widest(runs)), "gap per episode", "B", looks)
         mine = violations[violations["algorithm"] == algorithm].sort_values("episodes")
         for learner, rows in mine.groupby("learner", sort=False):
-            ends = rows[["violation", "violation_low", "violation_high"]]
-            _draw_band(row[4], rows["episodes"], ends, looks[str(learner)])
+            _draw_points(row[4], rows, "episodes", "violation", looks[str(learner)])
         row[4].axhline(0, color=style.INK, linewidth=0.8, linestyle="--")
         row[4].set_ylabel("violation per episode")
         for ax in (row[2], row[4]):
@@ -148,11 +148,10 @@ def _draw_sums(ax: Axes, runs: pd.DataFrame, column: str, along: str, looks: dic
         ax.annotate(label, (x[-1], guide[-1]), (3, 0), textcoords="offset points", **text)
 
 
-def _draw_band(ax: Axes, x: pd.Series, y: pd.DataFrame, look: dict[str, Any]) -> None:
-    """A line with its interval; the columns of y are means and ends."""
-    mean, low, high = (y[column] for column in y)
-    ax.plot(x, mean, marker="o", markersize=3, **look)
-    ax.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
+def _draw_points(ax: Axes, rows: pd.DataFrame, x: str, name: str, look: dict[str, Any]) -> None:
+    """Means as points on a line with its interval, whose ends are columns of their own."""
+    ends = (rows[name], rows[f"{name}_low"], rows[f"{name}_high"])
+    style.draw_band(ax, rows[x], *ends, marker="o", markersize=3, **look)
 
 
 def per_episode(runs: pd.DataFrame) -> pd.DataFrame:
@@ -180,12 +179,11 @@ def assumed_budget(results: Results) -> Figure:
     rows = results.table("summary.csv", name).join(specs, on="learner")
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.2))
     for ax, quantity in zip(axes, ("gap", "violation"), strict=True):
-        columns = [quantity, f"{quantity}_low", f"{quantity}_high"]
         for use in rows["assumed_for"].unique():
             mine = rows[(rows["assumed_for"] == use) | (rows["assumed_budget"] == 1)]
             mine = mine.drop_duplicates("assumed_budget").sort_values("assumed_budget")
             look = {**style.look([*ASSUMED])[use], "label": ASSUMED[use]}
-            _draw_band(ax, mine["assumed_budget"], mine[columns], look)
+            _draw_points(ax, mine, "assumed_budget", quantity, look)
         ax.set(xscale="log", xlabel="assumed budget / true budget")
         ax.set_ylabel(f"{quantity} per episode")
         ax.axvline(1, color=style.INK, linewidth=0.6, linestyle=":")

@@ -24,11 +24,8 @@ def suite(results: Results) -> Figure:
     for number, (name, look) in enumerate(looks.items()):
         colour = look["color"]
         rows = profiles[profiles["learner"] == name]
-        tau = rows["tau"]
-        (line,) = left.plot(tau, rows["share"], color=colour, label=style.title(name))
-        if look["dashes"]:
-            line.set_dashes(look["dashes"])
-        left.fill_between(tau, rows["low"], rows["high"], color=colour, alpha=0.15, linewidth=0)
+        share = (rows["share"], rows["low"], rows["high"])
+        style.draw_band(left, rows["tau"], *share, **look, label=style.title(name))
         rows = scores[scores["learner"] == name]
         columns = ("gap", "gap_low", "gap_high")
         gap, low, high = (rows[column].clip(upper=LARGEST) for column in columns)
