@@ -29,97 +29,66 @@ FIRST, SECOND = "nonstationary_triple_q", "triple_q"
 
 
 def learner(algorithm=FIRST, setting="tuned", value=1.0, cost=1.0, **spec):
-    """A learner of a known value and cost per episode; the second half of a run earns 0.5 more, a seed more 0.2."""
-    return {
-        "algorithm": algorithm,
-        "setting": setting,
-        "variants": {},
-        **spec,
-        "value": value,
-        "cost": cost,
-    }
+    """A learner of known value and cost per episode; a run's second half earns 0.5 more, a seed 0.2."""
+    spec = {"algorithm": algorithm, "setting": setting, "variants": {}, **spec}
+    return {**spec, "value": value, "cost": cost}
 
 
 def case(episodes=100, reading="default", budget="default", B=2.0, env=MENU):
     fingerprint = environments.make(env["name"], episodes, **env["options"]).fingerprint()
-    return {
-        **env,
-        "reading": reading,
-        "budget": budget,
-        "episodes": episodes,
-        "B": B,
-        "fingerprint": fingerprint,
-    }
+    place = {"reading": reading, "budget": budget, "episodes": episodes, "B": B}
+    return {**env, **place, "fingerprint": fingerprint}
 
 
 def experiment(folder, name, learners, cases=None, seeds=2, traces=(), points=2):
     """The tables of an experiment: an optimum of value 2 and cost 1.5, a horizon of 5, a limit of 2."""
-    cases = cases or [case()]
-    exact = pd.DataFrame(
-        {
-            "experiment": name,
-            **{key: place[key] for key in ("reading", "budget", "episodes", "B")},
-            "learner": called,
-        }
-        | {
-            "algorithm": spec["algorithm"],
-            "setting": spec["setting"],
-            "seed": seed,
-            "horizon": 5,
-            "rho": 3.0,
-        }
-        | {"episode": place["episodes"] * (0.5 + i) / points, "weight": place["episodes"] // points}
-        | {
-            "value": spec["value"] + 0.5 * (2 * i >= points) + 0.2 * seed,
-            "utility_value": 5 - spec["cost"],
-        }
-        | {"uniform_value": 0.0}
-        for place, (called, spec), seed, i in itertools.product(
-            cases, learners.items(), range(seeds), range(points)
-        )
-    )
+    cases, rows = cases or [case()], []
+    for place, (label, spec) in itertools.product(cases, learners.items()):
+        K = place["episodes"]
+        known = {"experiment": name, "learner": label, "horizon": 5, "rho": 3.0}
+        known |= {key: place[key] for key in ("reading", "budget", "episodes", "B")}
+        known |= {key: spec[key] for key in ("algorithm", "setting")}
+        known |= {"utility_value": 5 - spec["cost"], "uniform_value": 0.0}
+        for seed, i in itertools.product(range(seeds), range(points)):
+            value = spec["value"] + 0.5 * (2 * i >= points) + 0.2 * seed
+            at = {"episode": K * (0.5 + i) / points, "weight": K // points}
+            rows.append({**known, **at, "seed": seed, "value": value})
+    exact = pd.DataFrame(rows)
+    values = (exact[column].to_numpy() for column in ("value", "utility_value"))
     best = np.tile([2.0, 3.5, 0.5], (len(exact), 1))
-    exact = exact.assign(
-        **metrics.compare(exact["value"].to_numpy(), exact["utility_value"].to_numpy(), best, 3.0)
-    )
+    exact = exact.assign(**metrics.compare(*values, best, 3.0))
     dual = np.where(exact["algorithm"] == "oracle", np.nan, 3.0)
     kept = exact[[*KEYS, "B", "seed", "horizon", "rho", "episode"]]
     curves = kept.assign(reward=exact["value"], utility=exact["utility_value"], dual=dual)
-    first = exact[exact["learner"].isin(traces) & (exact["seed"] == 0)].drop_duplicates(KEYS)[
-        [*KEYS, "seed"]
-    ]
+    tracing = exact[exact["learner"].isin(traces) & (exact["seed"] == 0)]
     arms = [(i, j, p) for (i, j), p in np.ndenumerate([[0.5, 0.5], [0.25, 0.75], [0.1, 0.9]])]
-    chosen = pd.DataFrame(arms, columns=["row", "column", "value"]).assign(trace="probabilities")
+    arms = pd.DataFrame(arms, columns=["row", "column", "value"]).assign(trace="probabilities")
+    traced = tracing.drop_duplicates(KEYS)[[*KEYS, "seed"]].merge(arms, how="cross")
+    made_up = {"value", "cost", "B"}
     specs = {
-        key: {k: v for k, v in spec.items() if k not in ("value", "cost")}
-        for key, spec in learners.items()
+        label: {key: spec[key] for key in spec.keys() - made_up} for label, spec in learners.items()
     }
-    facts = {
-        "cases": [{k: v for k, v in one.items() if k != "B"} for one in cases],
-        "learners": specs,
-    }
-    for file, table in (
-        ("exact", exact),
-        ("curves", curves),
-        ("traces", first.merge(chosen, how="cross")),
-    ):
+    facts = {"cases": [{k: v for k, v in one.items() if k != "B"} for one in cases]}
+    for file, table in {"exact": exact, "curves": curves, "traces": traced}.items():
         made = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
-        files.write(folder / layout.table(f"{file}.parquet", name), made, facts)
+        place = folder / layout.table(f"{file}.parquet", name)
+        files.write(place, made, {**facts, "learners": specs})
     summary(exact, seeds).to_csv(folder / layout.table("summary.csv", name), index=False)
 
 
 def summary(exact, seeds):
     """Means with intervals of 0.1 to either side; one seed has none."""
-    grouped = exact.rename(columns={"utility_value": "utility"}).groupby(
-        [*KEYS, "B", "rho", "horizon"], sort=False
-    )
+    runs = exact.rename(columns={"utility_value": "utility"})
+    grouped = runs.groupby([*KEYS, "B", "rho", "horizon"], sort=False)
     means = grouped[["value", "utility", *metrics.MEASURES]].mean()
     half = 0.1 if seeds > 1 else np.nan
-    columns = [means.add_prefix(last) + move for last in ("", "last_") for move in (0, -half, half)]
-    ends = [
-        frame.add_suffix(end) for frame, end in zip(columns, ("", "_low", "_high") * 2, strict=True)
+    ends = {"": 0, "_low": -half, "_high": half}
+    columns = [
+        (means.add_prefix(part) + move).add_suffix(end)
+        for part in ("", "last_")
+        for end, move in ends.items()
     ]
-    return pd.concat(ends, axis=1).reset_index()
+    return pd.concat(columns, axis=1).reset_index()
 
 
 def labels(figure):
@@ -133,10 +102,6 @@ def texts(ax):
 def line(ax, label):
     (found,) = [one for one in ax.lines if one.get_label() == label]
     return found
-
-
-def dotted(found):
-    return found._unscaled_dash_pattern[1] is not None
 
 
 DRAWS = [1, 2]
@@ -174,25 +139,19 @@ def simulated(folder, seeds=2):
 
 def test_a_map_and_a_row_of_reward_and_cost_for_each_protocol(tmp_path):
     figure = grid_world.grid_world(simulated(tmp_path))
-    assert len(figure.axes) == 5
+    first, second = style.title(FIRST), style.title(SECOND)
     assert figure.axes[0].get_title() == "6 x 6 map, H = 15, limit 2"
+    assert [ax.get_title() for ax in figure.axes[1:]] == [
+        *["as printed"] * 2,
+        *["own method tuned"] * 2,
+    ]
     reward, cost = figure.axes[3:]
-    assert list(line(reward, style.title(FIRST)).get_ydata()) == pytest.approx(
-        [1.1] * 10 + [1.6] * 10
-    )
-    assert list(line(cost, style.title(SECOND)).get_ydata()) == [3.0] * 20
+    assert list(line(reward, first).get_ydata()) == pytest.approx([1.1] * 10 + [1.6] * 10)
+    assert list(line(cost, second).get_ydata()) == [3.0] * 20
     assert list(line(cost, "limit").get_ydata()) == [2.0, 2.0]
     assert set(line(reward, "constrained optimum").get_ydata()) == {2.0}
     assert set(line(cost, "constrained optimum").get_ydata()) == {1.5}
-    assert [ax.get_title() for ax in figure.axes[1:]] == ["as printed"] * 2 + [
-        "own method tuned"
-    ] * 2
-    assert labels(figure) == [
-        style.title(FIRST),
-        style.title(SECOND),
-        "constrained optimum",
-        "limit",
-    ]
+    assert labels(figure) == [first, second, "constrained optimum", "limit"]
 
 
 def test_one_seed_in_every_draw_is_enough(tmp_path):
@@ -419,7 +378,7 @@ def test_six_panels_and_the_dual_of_those_that_have_one(tmp_path):
     assert [one.get_label() for one in dual.lines] == [name]
     assert list(line(realised, name).get_ydata()) == [1.0, 1.0]
     assert list(line(realised, name).get_xdata()) == [0.032, 0.096]
-    assert dotted(line(realised, "a"))
+    assert line(realised, "a")._unscaled_dash_pattern[1] is not None
     (ax,) = linear.linear_arms(results).axes
     assert texts(ax) == ["No learner chose among arms."]
 
