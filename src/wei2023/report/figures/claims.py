@@ -95,20 +95,16 @@ def looseness(results: Results) -> Figure:
     colours = {group: f"C{i}" for i, group in enumerate(steps["group"].unique())}
     steps = steps.astype({"looseness": float})
     steps = steps.sort_values("looseness", na_position="last", ignore_index=True)
-    loosest, measured = steps["looseness"].max(), steps["looseness"].notna()
-    widest = max(1.0, 1.3 * loosest) if measured.any() else 1.0
-    lengths = steps["looseness"].fillna(widest)
-    edges = steps["group"].map(colours)
-    ax.barh(
-        steps.index, lengths, height=0.7, facecolor=edges.where(measured, "none"), edgecolor=edges
-    )
+    bounded, edges = steps["looseness"].notna(), steps["group"].map(colours)
+    widest = float(np.fmax(1.0, 1.3 * steps["looseness"].max()))
+    lengths, faces = steps["looseness"].fillna(widest), edges.where(bounded, "none")
+    ax.barh(steps.index, lengths, height=0.7, facecolor=faces, edgecolor=edges)
+    look: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": "x-small"}
     for place, step in steps.iterrows():
-        text = f"{_short(step['claimed'])} allowed, {_short(step['measured'])} needed"
-        text = text if measured[place] else "nothing was needed"
-        offset: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points"}
-        ax.annotate(
-            text, (max(lengths[place], 0), place), va="center", fontsize="x-small", **offset
-        )
+        text = "nothing was needed"
+        if bounded[place]:
+            text = f"{_short(step['claimed'])} allowed, {_short(step['measured'])} needed"
+        ax.annotate(text, (max(lengths[place], 0), place), (4, 0), **look)
     ax.set_yticks(steps.index, steps["label"], fontsize="x-small")
     ax.axvline(0, color=style.LIMIT, linewidth=0.9)
     ax.set_xscale("symlog", linthresh=1)

@@ -114,10 +114,8 @@ def eta(results: Results) -> Figure:
         Line2D([], [], marker=mark, markersize=9, label=label, **hollow)
         for label, mark in MARKS.values()
     ]
-    lines = {
-        line.get_label(): line for ax in axes[:, 1] for line in ax.get_legend_handles_labels()[0]
-    }
-    style.legend(figure, ncols=4, handles=[*lines.values(), *keys])
+    lines = [line for ax in axes[:, 1] for line in ax.get_legend_handles_labels()[0]]
+    style.legend(figure, ncols=4, handles=[*lines, *keys])
     return figure
 
 
