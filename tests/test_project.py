@@ -100,9 +100,10 @@ def test_notebooks_are_stored_without_outputs():
         assert any("parameters" in cell.metadata.get("tags", []) for cell in code), file
 
 
-def test_the_package_knows_nothing_of_snakemake():
-    for file in (ROOT / "src").rglob("*.py"):
-        assert not re.search(r"^\s*(import|from) snakemake", file.read_text(), re.M), file
+def test_the_packages_know_nothing_of_snakemake():
+    for package in ("nscmdp", "wei2023"):
+        for file in (ROOT / "src" / package).rglob("*.py"):
+            assert not re.search(r"^\s*(import|from) snakemake", file.read_text(), re.M), file
 
 
 def test_a_worker_imports_no_heavy_packages(tmp_path):
@@ -116,9 +117,18 @@ def test_a_worker_imports_no_heavy_packages(tmp_path):
         "learners": [learner],
     }
     planned = plan.make({"experiments": [experiment]})
-    spec = json.dumps(specifications.simulation(planned, "one", "uniform.literal"))
-    code = "import sys; from nscmdp.cli import main; main(sys.argv[1:]); print(*sys.modules)"
-    job = ("job", "simulate", spec, "--seeds", "0", "--output", str(tmp_path / "seeds=0.parquet"))
+    spec = tmp_path / "job.json"
+    spec.write_text(json.dumps(specifications.simulation(planned, "one", "uniform.literal")))
+    code = "import sys; from wei2023.cli import main; main(sys.argv[1:]); print(*sys.modules)"
+    job = (
+        "job",
+        "simulate",
+        str(spec),
+        "--seeds",
+        "0",
+        "--output",
+        str(tmp_path / "seeds=0.parquet"),
+    )
     done = subprocess.run(
         [sys.executable, "-c", code, *job], capture_output=True, text=True, check=True
     )
