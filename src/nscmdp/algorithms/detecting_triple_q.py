@@ -54,9 +54,7 @@ class Variants:
     """What is restarted, and what is tested."""
 
     base: Literal["triple_q", "tracking_triple_q"] = "triple_q"
-    pool: Literal["none", "steps"] = (
-        "none"  # entries (h,x,a), or (x,a) where the model is said to be the same at all h
-    )
+    pool: Literal["none", "steps"] = "none"  # entries (h,x,a), or (x,a) where the model is said to be the same at all h
 
 
 class Constants(NamedTuple):

@@ -44,9 +44,7 @@ FACTORS = {
     "eta": Factor(1.0, 0.1, 10.0),  # eta = eta xi / sqrt(W H^2)
     "xi": Factor(1.0, 0.1, 1.0),  # xi = xi 2H/delta
     "frame": Factor(8.0, 1.0, 300.0),  # D = frame sqrt(d W / (B_i H)), at most W
-    "epsilon": Factor(
-        1.0
-    ),  # of the variant tightening: eps = min(epsilon 3(1+xi)/xi (1+1/delta) ..., delta/2)
+    "epsilon": Factor(1.0),  # of the variant tightening: eps = min(epsilon 3(1+xi)/xi (1+1/delta) ..., delta/2)
     "budgets": Factor(1.0, 0.1, 10.0),  # B_j = budgets sqrt(K) W^(j/J - 1)
     "epoch": Factor(8.0, 2.0, 20.0),  # W = epoch K^(1/2)
     "rate": Factor(1.0, 0.3, 3.0),  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
@@ -57,15 +55,9 @@ FACTORS = {
 class Variants:
     """Departures from the listing."""
 
-    dual: Literal["own", "reset", "carried"] = (
-        "own"  # Y over epochs; literal resets it, scaled carries it
-    )
-    tightening: bool = (
-        False  # rho + eps in the dual, eps = 3(1+xi)/xi (1+1/delta) d^1.25 B_i^.25 H^2.25 K^-.125
-    )
-    dual_by_realised_utility: bool = (
-        False  # the episode's utility, in place of its estimate, drives Y
-    )
+    dual: Literal["own", "reset", "carried"] = "own"  # Y over epochs; literal resets it, scaled carries it
+    tightening: bool = False  # rho + eps in the dual, eps = 3(1+xi)/xi (1+1/delta) d^1.25 B_i^.25 H^2.25 K^-.125
+    dual_by_realised_utility: bool = False  # the episode's utility, in place of its estimate, drives Y
 
 
 LISTING = algorithm_3.Variants()

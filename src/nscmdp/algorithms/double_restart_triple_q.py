@@ -45,9 +45,7 @@ FACTORS = {
     "epsilon": Factor(4.0, 0.03, 30.0),  # eps = epsilon B^(1/3) W^-0.2
     "eta": Factor(0.5, 0.01, 300.0),  # eta = eta W^0.2 B^(1/3)
     "frame": Factor(4.0, 0.1, 30.0),  # L = frame W^0.6 B^(-2/3)
-    "initial": Factor(
-        4.0, 1.0, 4.0
-    ),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
+    "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
     "budgets": Factor(1.0, 0.1, 10.0),  # B_j = budgets K^(1/3) W^(j/J - 1)
     "epoch": Factor(1.0, 0.3, 3.0),  # W = epoch K^(5/9)
     "rate": Factor(1.0, 0.3, 3.0),  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
@@ -59,21 +57,13 @@ LADDER = (1, 4, 16, 64)  # frames of W / these, for the variant arms = "frames"
 class Variants:
     """Departures from the listing."""
 
-    arms: Literal["budgets", "frames"] = (
-        "budgets"  # "frames": L = W, W/4, W/16, W/64, all else as if B were 1
-    )
-    epsilon: Literal["printed", "proof"] = (
-        "printed"  # 8 (...) in eps, or the proof's 20 (...); scaled: 2.5 times eps
-    )
+    arms: Literal["budgets", "frames"] = "budgets"  # "frames": L = W, W/4, W/16, W/64, all else as if B were 1
+    epsilon: Literal["printed", "proof"] = "printed"  # 8 (...) in eps, or the proof's 20 (...); scaled: 2.5 times eps
     btilde: Literal["W", "K"] = "W"  # W^-0.4, or the listing's K^-0.4
-    queue: Literal["own", "reset", "carried"] = (
-        "own"  # over epochs; literal resets it, scaled carries it
-    )
+    queue: Literal["own", "reset", "carried"] = "own"  # over epochs; literal resets it, scaled carries it
     # "dual": the appendix's alternative, with an outer dual variable; "repaired": not the paper's
     gain: Literal["printed", "dual", "repaired"] = "printed"
-    start: Literal["optimistic", "below"] = (
-        "optimistic"  # Q starts at or above V, or at 0.4 of that
-    )
+    start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
 
 
 class Constants(NamedTuple):

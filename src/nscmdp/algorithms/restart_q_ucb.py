@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp import budget
-from nscmdp.algorithms._greedy import greedy, tied
-from nscmdp.algorithms._triple_q import frame_range, optimistic, remaining
+from nscmdp.algorithms._frame_ends import frame_range
+from nscmdp.algorithms._tables import greedy, optimistic, remaining, tied
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
 from nscmdp.learner import (
@@ -52,9 +52,7 @@ CONSTRAINED = False
 FACTORS = {
     "bonus": Factor(0.01, 1e-4, 1.0),  # bonus H / sqrt(n)
     "frame": Factor(1.0, 0.1, 10.0),  # epochs of frame K/D episodes
-    "initial": Factor(
-        4.0, 1.0, 4.0
-    ),  # Q_h = initial times a bound of V_h along the path, at most H-h+1
+    "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h along the path, at most H-h+1
     "reference": Factor(50.0),  # N0 = reference H, for the Freedman bonus alone
 }
 CONFIDENCE = 0.05  # p
@@ -70,9 +68,7 @@ class Variants:
     local_budgets: bool = False  # add 2 b_Delta, as where each epoch's budget is known
     bonus: Literal["hoeffding", "freedman"] = "hoeffding"
     multiplier: float = 0.0  # lambda: the reward is (r + lambda g) / (1 + lambda)
-    start: Literal["optimistic", "below"] = (
-        "optimistic"  # Q starts at or above V, or at 0.4 of that
-    )
+    start: Literal["optimistic", "below"] = "optimistic"  # Q starts at or above V, or at 0.4 of that
 
 
 class Constants(NamedTuple):

@@ -42,9 +42,7 @@ TITLE = "sliding-window OptCMDP (model-based, not in the paper)"
 FACTORS = {
     "bonus": Factor(0.005, 1e-4, 0.1),  # c
     "window": Factor(4.0, 0.3, 30.0),  # w = window (K/B)^(2/3)
-    "refresh": Factor(
-        0.1, 0.1, 1.0
-    ),  # solve again when the window has moved on by refresh w episodes
+    "refresh": Factor(0.1, 0.1, 1.0),  # solve again when the window has moved on by refresh w episodes
 }
 CONFIDENCE = 0.05  # p
 
