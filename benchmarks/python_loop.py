@@ -17,7 +17,7 @@ from nscmdp.algorithms.restart_q_ucb import RestartQ
 from nscmdp.algorithms.sliding_window_opt_cmdp import OptCMDP
 from nscmdp.algorithms.uniform import Uniform
 from nscmdp.kernels.sampling import sampler_of
-from nscmdp.plain_loop import Player
+from nscmdp.plain import Player
 from nscmdp.randomness import stream
 
 AGENTS = {

@@ -84,11 +84,13 @@ class Operation:
             raise NotImplementedError(f"{type(learner).__name__} has no {self.__name__}")
         return code(learner, *arguments)
 
-    def default(self, *needs: "Operation") -> Callable[[Implementation], Implementation]:
-        """The decorated function is the default for classes that have what it ``needs``; the first that fits is taken."""
+    def default(
+        self, needs: "Operation | None" = None
+    ) -> Callable[[Implementation], Implementation]:
+        """Make the decorated function the default for classes that have what it ``needs``; the first fits."""
 
         def register(function: Implementation) -> Implementation:
-            self.defaults.extend((needed, function) for needed in needs or (None,))
+            self.defaults.append((needs, function))
             return function
 
         return register

@@ -309,7 +309,7 @@ def run(
 
 def python_player(env: DriftingCMDP, world: World, learner: Any) -> Any:
     """Found by name, not imported: an edit of the loop in Python reruns no compiled run."""
-    return import_module("nscmdp.plain_loop").Player(env, world.sampler, learner)
+    return import_module("nscmdp.plain").Player(env, world.sampler, learner)
 
 
 def all_draws(env: DriftingCMDP, name: str, seed: int) -> Iterator[tuple[int, Draws]]:

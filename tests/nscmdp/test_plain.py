@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import evaluate, play, random_path
-from nscmdp import algorithms, environments, plain, plain_loop, simulate
+from nscmdp import algorithms, environments, plain, simulate
 from nscmdp.cmdp import Array
 from nscmdp.kernels import jit, sources
 from nscmdp.learner import learn, operation, policy
@@ -346,7 +346,7 @@ def test_settings_are_for_algorithms_by_name(env):
 
 def test_results_do_not_depend_on_how_many_rows_or_draws_are_kept(env, monkeypatch):
     whole = simulate.run(env, Greedy(env), seed=SEED, evaluate_every=4)
-    monkeypatch.setattr(plain_loop, "KEPT_ROWS", 3)
+    monkeypatch.setattr(plain, "KEPT_ROWS", 3)
     monkeypatch.setattr(simulate, "CHUNK_STEPS", 7)
     parts = simulate.run(env, Greedy(env), seed=SEED, evaluate_every=4)
     assert_same(parts, whole, (*PARTS, "regret"))

@@ -19,6 +19,7 @@ import numpy as np
 
 from nscmdp.algorithms._lsvi_counts import CountingLSVI
 from nscmdp.algorithms._lsvi_features import LSVI, forget
+from nscmdp.learner import scalars
 from nscmdp.problem import Problem
 
 CONFIDENCE = 0.05  # p
@@ -100,9 +101,8 @@ def lsvi(
         "carry": carry,
     }
     if problem.env.features is None:
-        columns = problem.env.successors.shape[
-            3
-        ]  # room alone: which successors there are, and how many, is learnt
+        # Room alone: which successors there are, and how many, is learnt.
+        columns = problem.env.successors.shape[3]
         return CountingLSVI(
             met=np.tile(np.arange(S, dtype=np.uint32), (H, 1)),
             known=np.full(H, S),

@@ -66,11 +66,8 @@ def estimate(learner):
     right_r, right_g = learner.room[:d], learner.room[d : 2 * d]
     q_r, q_g = learner.q[0].ravel(), learner.q[1].ravel()
     for h in range(horizon - 1, -1, -1):
-        later, weights_r, weights_g = (
-            learner.values[h + 1],
-            learner.weights[h, 0],
-            learner.weights[h, 1],
-        )
+        weights_r, weights_g = learner.weights[h, 0], learner.weights[h, 1]
+        later = learner.values[h + 1]
         for i in range(d):
             right_r[i], right_g[i] = learner.sums[h, 0, i], learner.sums[h, 1, i]
         if h + 1 < horizon:
@@ -102,11 +99,8 @@ def estimate(learner):
 def absorb(learner, h, row, r, g, y):
     """One more phi at step h: Lambda + phi phi^T, its inverse and all that is kept with it."""
     d, rows = learner.phi.shape
-    own, turned, along = (
-        learner.room[:d],
-        learner.room[d : 2 * d],
-        learner.room[2 * d : 2 * d + rows],
-    )
+    own, turned = learner.room[:d], learner.room[d : 2 * d]
+    along = learner.room[2 * d : 2 * d + rows]
     sums_r, sums_g, moves = learner.sums[h, 0], learner.sums[h, 1], learner.moves[h, y]
     for i in range(d):
         own[i] = learner.phi[i, row]

@@ -22,20 +22,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nscmdp import learner as operations
 from nscmdp.algorithms._frame_ends import RULES, C, FrameEnd, N, Q, apply_frame_ends
 from nscmdp.algorithms._tables import act_on_two, greedy_of_two, policy_on_two, tables, visits
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
-from nscmdp.learner import (
-    act_and_estimate,
-    certain_action,
-    dual,
-    end_of_episode,
-    learn_from_estimate,
-    operation,
-    restart,
-    scalars,
-)
+from nscmdp.learner import operation, scalars
 from nscmdp.problem import Problem
 
 
@@ -152,7 +144,7 @@ def iota_of(problem: Problem) -> float:
     return 128 * np.log(np.sqrt(2 * problem.S * problem.A * problem.H) * problem.K)
 
 
-@operation(act_and_estimate, TripleQ)
+@operation(operations.act_and_estimate, TripleQ)
 def _(learner, h, x, u):
     now = learner.now[0]
     if learner.table[h, x, N, 0] < now.zero:
@@ -173,7 +165,7 @@ def note_values(learner, h, x):
     learner.values[h, x, 0], learner.values[h, x, 1] = v / ties, w / ties
 
 
-@operation(learn_from_estimate, TripleQ)
+@operation(operations.learn_from_estimate, TripleQ)
 def _(learner, h, x, action, r, g, y, v, w):
     now = learner.now[0]
     a = np.uint32(action)  # unsigned: a signed index is tested for counting from the end
@@ -192,7 +184,7 @@ def _(learner, h, x, action, r, g, y, v, w):
         note_values(learner, h, x)
 
 
-@operation(end_of_episode, TripleQ)
+@operation(operations.end_of_episode, TripleQ)
 def _(learner):
     now = learner.now[0]
     now.episode += 1
@@ -207,7 +199,7 @@ def _(learner):
         now.zero += learner.end.stride
 
 
-@operation(certain_action, TripleQ)
+@operation(operations.certain_action, TripleQ)
 def _(learner, h, x, probabilities):
     now = learner.now[0]
     if learner.table[h, x, N, 0] < now.zero:
@@ -215,12 +207,12 @@ def _(learner, h, x, probabilities):
     return policy_on_two(learner.table, h, x, now.weight, now.explore, probabilities)
 
 
-@operation(dual, TripleQ)
+@operation(operations.dual, TripleQ)
 def _(learner):
     return learner.now[0].weight
 
 
-@operation(restart, TripleQ)
+@operation(operations.restart, TripleQ)
 def _(learner, arm):
     now, chosen = learner.now[0], learner.arms[arm]
     now.frame, now.eta, now.target, now.offset = int(chosen[0]), chosen[1], chosen[2], chosen[3]

@@ -44,7 +44,9 @@ FACTORS = {
     "eta": Factor(1.0, 0.1, 10.0),  # eta = eta xi / sqrt(W H^2)
     "xi": Factor(1.0, 0.1, 1.0),  # xi = xi 2H/delta
     "frame": Factor(8.0, 1.0, 300.0),  # D = frame sqrt(d W / (B_i H)), at most W
-    "epsilon": Factor(1.0),  # of the variant tightening: eps = min(epsilon 3(1+xi)/xi (1+1/delta) ..., delta/2)
+    "epsilon": Factor(
+        1.0
+    ),  # of the variant tightening: eps = min(epsilon 3(1+xi)/xi (1+1/delta) ..., delta/2)
     "budgets": Factor(1.0, 0.1, 10.0),  # B_j = budgets sqrt(K) W^(j/J - 1)
     "epoch": Factor(8.0, 2.0, 20.0),  # W = epoch K^(1/2)
     "rate": Factor(1.0, 0.3, 3.0),  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
@@ -55,9 +57,11 @@ FACTORS = {
 class Variants:
     """Departures from the listing."""
 
-    dual: Literal["own", "reset", "carried"] = "own"  # Y over epochs; literal resets it, scaled carries it
-    tightening: bool = False  # rho + eps in the dual, eps = 3(1+xi)/xi (1+1/delta) d^1.25 B_i^.25 H^2.25 K^-.125
-    dual_by_realised_utility: bool = False  # the episode's utility, in place of its estimate, drives Y
+    dual: Literal["own", "reset", "carried"] = "own"  # Y over epochs; own: literal resets it
+    tightening: bool = (
+        False  # rho + eps in the dual, eps = 3(1+xi)/xi (1+1/delta) d^1.25 B_i^.25 H^2.25 K^-.125
+    )
+    dual_by_realised_utility: bool = False  # in place of its estimate
 
 
 LISTING = algorithm_3.Variants()
@@ -117,16 +121,8 @@ def tightened(
 ) -> _lsvi.Constants:
     """eps = min( 3 (1+xi)/xi (1+1/delta) d^(5/4) B^(1/4) H^(9/4) K^(-1/8), delta/2 )"""
     (d, delta, _, _), xi = _lsvi.known(problem), arm.xi
-    eps = (
-        3
-        * (1 + xi)
-        / xi
-        * (1 + 1 / delta)
-        * d**1.25
-        * B**0.25
-        * problem.H**2.25
-        * problem.K**-0.125
-    )
+    H, K = problem.H, problem.K
+    eps = 3 * (1 + xi) / xi * (1 + 1 / delta) * d**1.25 * B**0.25 * H**2.25 * K**-0.125
     return arm._replace(eps=variants.tightening * float(min(factor * eps, delta / 2)))
 
 

@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from nscmdp import learner as operations
 from nscmdp.algorithms import nonstationary_triple_q as algorithm_1
 from nscmdp.algorithms._frame_ends import FULL, LIFT, C, FrameEnd, N, Q, apply_frame_ends
 from nscmdp.algorithms._tables import (
@@ -37,19 +38,11 @@ from nscmdp.algorithms._tables import (
 )
 from nscmdp.algorithms._triple_q import check_eta
 from nscmdp.cmdp import Array
-from nscmdp.learner import (
-    Factor,
-    act_and_estimate,
-    certain_action,
-    dual,
-    end_of_episode,
-    learn_from_estimate,
-    operation,
-    scalars,
-)
+from nscmdp.learner import Factor, operation, scalars
 from nscmdp.problem import Problem
 
 TITLE = "Tracking Triple-Q (Algorithm 1 repaired)"
+SWEEPS = 0
 
 # The powers of K and B are Algorithm 1's.
 FACTORS = {
@@ -58,7 +51,9 @@ FACTORS = {
     "epsilon": Factor(4.0, 0.03, 30.0),  # eps = epsilon B^(1/3) K^-0.2
     "eta": Factor(0.5, 0.01, 300.0),  # eta = eta K^0.2 B^(1/3)
     "frame": Factor(4.0, 0.1, 30.0),  # L = frame K^0.6 B^(-2/3)
-    "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
+    "initial": Factor(
+        4.0, 1.0, 4.0
+    ),  # Q_h = initial times a bound of V_h, at most H-h+1; C_h = H-h+1
     "memory": Factor(0.1, 0.01, 1.0),  # t is at most memory L
     "bump": Factor(0.01),  # Q + bump H / eta at a frame's end, for the variant reset = "bump" alone
 }
@@ -69,9 +64,10 @@ ranges = algorithm_1.ranges
 class Variants:
     """Each edit of Algorithm 1, and what it replaces."""
 
-    reset: Literal["none", "bump", "full"] = "none"  # at a frame's end: nothing, a higher Q, or all tables and counts
+    reset: Literal["none", "bump", "full"] = "none"  # at a frame's end
     rate: Literal["floored", "printed"] = "floored"  # t at most memory L, or as it is
-    queue: Literal["realised", "realised_at_frames", "estimated"] = "realised"  # Z by G_k, every episode or at a frame's end by their mean; or at a frame's end by that of C_1
+    # Z by G_k, every episode or at a frame's end by their mean; or at a frame's end by that of C_1.
+    queue: Literal["realised", "realised_at_frames", "estimated"] = "realised"
 
 
 class Constants(NamedTuple):
@@ -140,7 +136,7 @@ def learner(problem: Problem, constants: Constants, variants: Variants) -> Track
     )
 
 
-@operation(act_and_estimate, TrackingTripleQ)
+@operation(operations.act_and_estimate, TrackingTripleQ)
 def _(learner, h, x, u):
     if learner.table[h, x, N, 0] < learner.now[0].zero:
         apply_frame_ends(learner, h, x)
@@ -148,7 +144,7 @@ def _(learner, h, x, u):
     return act_on_two(learner.table, h, x, learner.now[0].weight, 0.0, u)
 
 
-@operation(learn_from_estimate, TrackingTripleQ)
+@operation(operations.learn_from_estimate, TrackingTripleQ)
 def _(learner, h, x, action, r, g, y, v, w):
     now = learner.now[0]
     a = np.uint32(action)
@@ -164,7 +160,7 @@ def _(learner, h, x, action, r, g, y, v, w):
         now.utility += learner.table[h, x, C, a]
 
 
-@operation(end_of_episode, TrackingTripleQ)
+@operation(operations.end_of_episode, TrackingTripleQ)
 def _(learner):
     now = learner.now[0]
     now.episode += 1
@@ -182,13 +178,13 @@ def _(learner):
         now.zero += learner.end.stride
 
 
-@operation(certain_action, TrackingTripleQ)
+@operation(operations.certain_action, TrackingTripleQ)
 def _(learner, h, x, probabilities):
     if learner.table[h, x, N, 0] < learner.now[0].zero:
         apply_frame_ends(learner, h, x)
     return policy_on_two(learner.table, h, x, learner.now[0].weight, 0.0, probabilities)
 
 
-@operation(dual, TrackingTripleQ)
+@operation(operations.dual, TrackingTripleQ)
 def _(learner):
     return learner.now[0].weight

@@ -5,10 +5,10 @@ folder is therefore keyed by a hash of all sources that kernels are made from: a
 a plug-in are kept in a folder of their own, keyed by its sources too: an edit there starts a fresh one and leaves the
 others alone. Those of learners that are neither the package's nor a plug-in's are not kept.
 
-Nor does numba notice that a file has been damaged, or that two processes add to one index: it runs what it finds, and
-returns wrong numbers. So each file ends with a checksum, and each combination of argument types has an index of its own.
-For this the module stands on two private classes of numba, ``IndexDataCacheFile`` and ``UserProvidedCacheLocator``;
-where they are no longer what they are here, nothing is kept: kernels are compiled in every process.
+Nor does numba notice that a file has been damaged, or that two processes add to one index: it runs what it
+finds, and returns wrong numbers. So each file ends with a checksum, and each combination of argument types has
+an index of its own. For this the module stands on two private classes of numba, ``IndexDataCacheFile`` and
+``UserProvidedCacheLocator``; where they have changed, nothing is kept and every process compiles its kernels.
 """
 
 import hashlib
@@ -119,7 +119,7 @@ def outside(kinds: Any) -> set[str]:
 
 @contextmanager
 def kept_with(module: str) -> Iterator[bool]:
-    """Kernels that are declared meanwhile are kept with those of a module, a plug-in's apart from all others; or not?"""
+    """Kernels declared meanwhile are kept with those of a module, a plug-in's apart; yields whether they are."""
     numba, kept = numba_with_our_cache()
     usual, mine = numba.config.CACHE_DIR, plugin_digest(module)
     if mine is not None:

@@ -104,11 +104,10 @@ def follow_all(successors, mu0, reached, steps, found):
 
 
 def drift_of(env: DriftingCMDP) -> DriftArrays:
-    probability, reward, utility = (
-        values.reshape(len(env.anchors), -1)
-        for values in (env.probability, env.reward, env.utility)
-    )
-    return DriftArrays(env.successors, probability, reward, utility, env.knots, env.route)
+    tables = [
+        each.reshape(len(env.anchors), -1) for each in (env.probability, env.reward, env.utility)
+    ]
+    return DriftArrays(env.successors, *tables, env.knots, env.route)
 
 
 @jit

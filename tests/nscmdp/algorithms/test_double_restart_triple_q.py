@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from test_triple_q import Constants, Listing
 
-from helpers import best, facts, optimistic_start, random_path
+from helpers import best, facts, optimistic_start, random_path, resets_applied
 from nscmdp import algorithms, environments, simulate
 from nscmdp.algorithms import double_restart_triple_q
-from nscmdp.algorithms._triple_q import resets_applied, triple_q
+from nscmdp.algorithms._triple_q import triple_q
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import drift_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from helpers import gaps, random_path
 from nscmdp import algorithms, budget, environments, optimum, simulate
-from nscmdp.algorithms import _lsvi
-from nscmdp.algorithms._lsvi import CountingLSVI, dual_slack
+from nscmdp.algorithms import _lsvi_features
+from nscmdp.algorithms._lsvi import CountingLSVI
 from nscmdp.drift import DriftingCMDP
 from nscmdp.learner import begin_episode, dual, restart
 from nscmdp.problem import Problem
@@ -364,11 +364,11 @@ def fresh(learner):
 
 def test_the_maintained_inverse_is_that_of_a_fresh_factorisation():
     env = small_linear(9000, horizon=2, states=8, budget=3.0, slater=0.3)
-    assert env.episodes > 2 * _lsvi.REFRESH
+    assert env.episodes > 2 * _lsvi_features.REFRESH
     run = simulate.run(env, ALGORITHM, "scaled", SEED, None, variants={"restart": False})
     learner = run.learner
     assert fresh(learner) < 1e-10
-    _lsvi.refresh(learner)
+    _lsvi_features.refresh(learner)
     assert fresh(learner) < 1e-12
 
 

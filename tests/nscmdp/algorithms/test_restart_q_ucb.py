@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from helpers import facts, optimistic_start, random_path, variation_by_definition
+from helpers import facts, optimistic_start, random_path, resets_applied, variation_by_definition
 from nscmdp import environments, simulate
-from nscmdp.algorithms.restart_q_ucb import resets_applied, stage_ends
+from nscmdp.algorithms.restart_q_ucb import stage_ends
 from nscmdp.cmdp import CMDP
 
 SEED = 5

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from helpers import facts, optimistic_start, play, random_path
+from helpers import facts, optimistic_start, play, random_path, resets_applied
 from nscmdp import algorithms, environments, simulate
 from nscmdp.algorithms._triple_q import iota_of as iota_in
-from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.kernels import induction
 from nscmdp.problem import Problem
 
