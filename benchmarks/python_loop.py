@@ -8,7 +8,8 @@ from benchmarks.loops import SAME
 from benchmarks.timing import compared, in_turns
 from nscmdp import simulate
 from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
-from nscmdp.algorithms._lsvi import LSVI, CountingLSVI
+from nscmdp.algorithms._lsvi_counts import CountingLSVI
+from nscmdp.algorithms._lsvi_features import LSVI
 from nscmdp.algorithms._triple_q import TripleQ
 from nscmdp.algorithms.exact_model_primal_dual import ExactModelQueue
 from nscmdp.algorithms.oracle import Oracle

@@ -112,7 +112,7 @@ def calls_of_operations(learner: Any, actions: int) -> Calls:
     """The operations of a compiled learner, in Python."""
     probabilities = np.empty(actions)
 
-    def written(which: Callable[..., Any], *last: Any) -> Callable[..., Any]:
+    def written(which: operations.Operation, *last: Any) -> Callable[..., Any]:
         operation: Any = find(which, type(learner))
         return lambda *arguments: operation(learner, *arguments, *last)
 

@@ -23,6 +23,7 @@ from nscmdp.learner import scalars
 from nscmdp.problem import Problem
 
 CONFIDENCE = 0.05  # p
+SUMS = dict.fromkeys(("violations", "violations_Y", "violations_squared"), 0.0)
 
 
 class Constants(NamedTuple):
@@ -81,22 +82,9 @@ def lsvi(
         "q": np.zeros((2, S, A)),
         "chances": np.full((H, S, A), 1 / A),
         "values": np.zeros((H + 1, S, 2)),
-        "now": scalars(
-            Y=0.0,
-            drive=0.0,
-            episode=0,
-            frame=first.D,
-            target=choices[0, 1],
-            violations=0.0,
-            violations_Y=0.0,
-            violations_squared=0.0,
-        ),
+        "now": scalars(Y=0.0, drive=0.0, episode=0, frame=first.D, target=choices[0, 1], **SUMS),
         "arms": choices,
-        "alpha": float(first.alpha),
-        "beta": float(first.beta),
-        "eta": float(first.eta),
-        "xi": float(first.xi),
-        "ridge": float(first.ridge),
+        **{name: float(getattr(first, name)) for name in ("alpha", "beta", "eta", "xi", "ridge")},
         "realised": realised,
         "carry": carry,
     }

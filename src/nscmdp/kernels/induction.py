@@ -104,10 +104,10 @@ def follow_all(successors, mu0, reached, steps, found):
 
 
 def drift_of(env: DriftingCMDP) -> DriftArrays:
-    tables = [
-        each.reshape(len(env.anchors), -1) for each in (env.probability, env.reward, env.utility)
-    ]
-    return DriftArrays(env.successors, *tables, env.knots, env.route)
+    flat = len(env.anchors), -1
+    probability, reward = env.probability.reshape(flat), env.reward.reshape(flat)
+    utility = env.utility.reshape(flat)
+    return DriftArrays(env.successors, probability, reward, utility, env.knots, env.route)
 
 
 @jit

@@ -43,8 +43,11 @@ class Kernel:
             if not self.borrows:
                 return compiled(cache=cached)(self.py_func)
             body, code = compiled(forceinline=True)(self.py_func), self.py_func.__code__
-            place = {"co_filename": code.co_filename, "co_firstlineno": code.co_firstlineno}
-            entry = _lend.__code__.replace(co_name=self.__name__, **place)
+            entry = _lend.__code__.replace(
+                co_name=self.__name__,
+                co_filename=code.co_filename,
+                co_firstlineno=code.co_firstlineno,
+            )
             known = {"body": body, "borrowed": borrowed, "__name__": self.__module__}
             return compiled(cache=cached)(FunctionType(entry, known, self.__name__))
 
