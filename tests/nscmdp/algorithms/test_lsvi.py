@@ -258,7 +258,7 @@ def test_the_compared_runs_are_not_trivial(linear, tabular):
         assert np.mean(certain) > 0.6, "not uniform"
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(
     st.integers(0, 10_000),
     st.integers(2, 4),
@@ -299,7 +299,7 @@ def test_unit_vectors_as_features_and_counts_give_the_same_numbers(
     close(ours.learner.uncertainty.ravel(), 1 / (theirs.learner.visits.ravel() + ridge), 1e-10)
 
 
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(
     st.integers(0, 10_000),
     st.integers(8, 16),

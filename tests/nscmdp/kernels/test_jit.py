@@ -154,6 +154,7 @@ def two_steps(counter):
 
 def test_an_operation_is_compiled_where_it_is_called_and_not_by_itself():
     jit.known_to_numba(step, lambda found: step_of_counter if found is Counter else None)
+    jit.numba_module()
     with event.install_recorder("numba:compile") as recorded:
         assert two_steps(Counter(np.zeros(1))) == 1 + 3
     compiled = {str(one.data["dispatcher"]) for _, one in recorded.buffer}
