@@ -36,6 +36,7 @@ from benchmarks import (
     planning,
     profile,
     scaling,
+    without,
 )
 from benchmarks.c_loop import InC, NoCompiler
 from benchmarks.pipeline import Figure
@@ -71,6 +72,7 @@ def comparisons(quick: bool) -> Iterator[Comparison]:
         yield beside_a_loop_of_ones_own(world, episodes, repeats)
     for case, evaluated in cases.EVALUATION:
         yield evaluation.beside_plain(case, evaluated // 10 if quick else evaluated, repeats)
+    yield from without.comparisons(quick)
     for world in worlds:
         if world != cases.LARGE:
             yield planning.beside_highs(world, 3)

@@ -19,7 +19,8 @@ import numpy as np
 from benchmarks.cases import Tables
 from nscmdp import optimum, simulate
 from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
-from nscmdp.algorithms._lsvi import LSVI, CountingLSVI
+from nscmdp.algorithms._lsvi_counts import CountingLSVI
+from nscmdp.algorithms._lsvi_features import LSVI
 from nscmdp.algorithms._triple_q import TripleQ
 from nscmdp.algorithms.exact_model_primal_dual import ExactModelQueue
 from nscmdp.algorithms.oracle import Oracle
@@ -196,7 +197,7 @@ def triple_q(learner: TripleQ, env: DriftingCMDP) -> ctypes.Structure:
         "offset": now.offset,
         "episode": 0,
     }
-    return filled(TRIPLE_Q, {**learner._asdict(), **sizes(env), **own})
+    return filled(TRIPLE_Q, {**learner._asdict(), **learner.end._asdict(), **sizes(env), **own})
 
 
 def in_bandit(learner: BanditOverBandit, env: DriftingCMDP) -> ctypes.Structure:

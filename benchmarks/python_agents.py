@@ -7,7 +7,7 @@ one plans. They take their constants from our learners and the random numbers of
 import numpy as np
 
 from benchmarks import python_planning as planning
-from nscmdp.algorithms._triple_q import BUMP, FULL
+from nscmdp.algorithms._frame_ends import BUMP, FULL
 
 
 def pick(best, u):
@@ -76,14 +76,14 @@ class TripleQAgent:
             self.end_frame(*constants.initial.T[:, :, None, None])
 
     def end_frame(self, q0, c0):
-        constants = self.constants
-        if constants.rule == FULL:
+        end = self.constants.end
+        if end.rule == FULL:
             self.Q[:], self.C[:] = q0, c0
-        elif constants.rule == BUMP:
-            self.Q += constants.bump
-            high = (constants.cap_q * q0 <= self.Q) | (constants.cap_c * c0 <= self.C)
+        elif end.rule == BUMP:
+            self.Q += end.bump
+            high = (end.cap_q * q0 <= self.Q) | (end.cap_c * c0 <= self.C)
             self.Q[:] = np.where(high, q0, self.Q)
-            if not constants.keep_c:
+            if not end.keep_c:
                 self.C[:] = np.where(high, c0, self.C)
 
     def restart(self, arm):

@@ -8,7 +8,8 @@ from benchmarks.loops import SAME
 from benchmarks.timing import compared, in_turns
 from nscmdp import simulate
 from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
-from nscmdp.algorithms._lsvi import LSVI, CountingLSVI
+from nscmdp.algorithms._lsvi_counts import CountingLSVI
+from nscmdp.algorithms._lsvi_features import LSVI
 from nscmdp.algorithms._triple_q import TripleQ
 from nscmdp.algorithms.exact_model_primal_dual import ExactModelQueue
 from nscmdp.algorithms.oracle import Oracle
@@ -17,7 +18,7 @@ from nscmdp.algorithms.restart_q_ucb import RestartQ
 from nscmdp.algorithms.sliding_window_opt_cmdp import OptCMDP
 from nscmdp.algorithms.uniform import Uniform
 from nscmdp.kernels.sampling import sampler_of
-from nscmdp.plain_loop import Player
+from nscmdp.plain import Player
 from nscmdp.randomness import stream
 
 AGENTS = {

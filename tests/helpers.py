@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 
 from nscmdp import budget
-from nscmdp.algorithms._triple_q import optimistic
+from nscmdp.algorithms._frame_ends import apply_frame_ends
+from nscmdp.algorithms._tables import optimistic
+from nscmdp.algorithms.restart_q_ucb import apply_pending_resets
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.sampling import sampler_of
@@ -251,3 +253,13 @@ def facts(env):
         B_r=B_r,
         B_p=B_p,
     )
+
+
+def resets_applied(learner):
+    """The table of Triple-Q or RestartQ-UCB with past frames forgotten, and plain visits."""
+    N, apply = (2, apply_frame_ends) if hasattr(learner, "end") else (1, apply_pending_resets)
+    for h, x in np.argwhere(learner.table[:, :, N, 0] < learner.now[0].zero):
+        apply.py_func(learner, h, x)
+    table = learner.table.copy()
+    table[:, :, N] -= learner.now[0].zero
+    return table

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from nscmdp import files
-from nscmdp.kernels import jit
+from nscmdp.kernels import cache, jit
 from small_project import TINY, hashes, project, said, start, to_the_end
 from wei2023.runs import specifications
 from wei2023.study import plan
@@ -130,8 +130,8 @@ def test_more_seeds_run_no_old_seed_again_where_kernels_are_lost(
 ):
     """Only what says that they are compiled is lost here: to compile them again takes longer than all else."""
     shutil.copytree(
-        jit.folder(),
-        tmp_path / "cache" / jit.folder().name,
+        cache.folder(),
+        tmp_path / "cache" / cache.folder().name,
         ignore=shutil.ignore_patterns("*.ready"),
     )
     monkeypatch.setenv("NSCMDP_CACHE", str(tmp_path / "cache"))
@@ -219,7 +219,7 @@ def test_a_kernel_with_any_byte_changed_is_not_run(tmp_path, monkeypatch, capsys
     sound = file.read_bytes()
     for position in range(0, len(sound), 997):
         file.write_bytes(sound[:position] + bytes([sound[position] ^ 1]) + sound[position + 1 :])
-        assert not jit.is_sound(str(file))
+        assert not cache.is_sound(str(file))
 
 
 def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):

@@ -28,13 +28,12 @@ learner that runs another one inside hands these four on. The inner one then has
 """
 
 from collections.abc import Callable
-from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from nscmdp.kernels.jit import OPERATIONS, inlined, overloaded
+from nscmdp.kernels.jit import inlined, known_to_numba
 
 
 class Factor(NamedTuple):
@@ -61,207 +60,140 @@ def scalars(**values: float) -> Any:
     return np.array([tuple(values.values())], dtype=np.dtype((np.record, kinds)))
 
 
-# What learners implement.
-
-
-def begin_episode(learner, u):
-    return _python(begin_episode, learner)(learner, u)
-
-
-def policy(learner, h, x, probabilities):
-    return _python(policy, learner)(learner, h, x, probabilities)
-
-
-def certain_action(learner, h, x, probabilities):
-    return _python(certain_action, learner)(learner, h, x, probabilities)
-
-
-def act(learner, h, x, u):
-    return _python(act, learner)(learner, h, x, u)
-
-
-def act_and_estimate(learner, h, x, u):
-    return _python(act_and_estimate, learner)(learner, h, x, u)
-
-
-def learn(learner, h, x, a, r, g, y):
-    return _python(learn, learner)(learner, h, x, a, r, g, y)
-
-
-def learn_from_estimate(learner, h, x, a, r, g, y, v, w):
-    return _python(learn_from_estimate, learner)(learner, h, x, a, r, g, y, v, w)
-
-
-def end_of_episode(learner):
-    return _python(end_of_episode, learner)(learner)
-
-
-def dual(learner):
-    return _python(dual, learner)(learner)
-
-
-def restart(learner, arm):
-    return _python(restart, learner)(learner, arm)
-
-
-# What the simulator calls beside them: made of the above, by default.
-
-
-def first_action(learner, x, u, probabilities):
-    return _python(first_action, learner)(learner, x, u, probabilities)
-
-
-def next_action(learner, h, x, a, r, g, y, u, probabilities):
-    """Learn from step h, and act at step h+1."""
-    return _python(next_action, learner)(learner, h, x, a, r, g, y, u, probabilities)
-
-
-def last_lesson(learner, h, x, a, r, g, y):
-    return _python(last_lesson, learner)(learner, h, x, a, r, g, y)
-
-
-def distribution(learner, h, x, probabilities):
-    """The action that is certain, or -1 after writing its distribution."""
-    return _python(distribution, learner)(learner, h, x, probabilities)
-
-
 Implementation = Callable[..., Any]
-ALL = (
-    *(
-        begin_episode,
-        policy,
-        certain_action,
-        act,
-        act_and_estimate,
-        learn,
-        learn_from_estimate,
-        end_of_episode,
-    ),
-    *(dual, restart, first_action, next_action, last_lesson, distribution),
-)
 _CLASSES: dict[str, type] = {}
-_WRITTEN: dict[Callable, dict[type, Implementation]] = {which: {} for which in ALL}
-_DEFAULTS: dict[Callable, list[tuple[Callable | None, Implementation]]] = {
-    which: [] for which in ALL
-}
 
 
-def operation(which: Callable, learner_class: type) -> Callable[[Implementation], Implementation]:
-    """Declare the decorated function to be the operation ``which`` of learners of ``learner_class``."""
-    # Numba tells NamedTuples apart by class name and field types alone: two classes of one name would share code.
-    if _CLASSES.setdefault(learner_class.__name__, learner_class) is not learner_class:
-        raise TypeError(f"two learner classes are called {learner_class.__name__}")
+class Operation:
+    """One of the things that learners do: a call runs the code that the learner's class has for it.
 
-    def register(function: Implementation) -> Implementation:
-        _WRITTEN[which][learner_class] = function
-        return function
+    ``default``, if any, is the code for classes that have none of their own.
+    """
 
-    return register
+    def __init__(self, name: str, default: Implementation | None = None) -> None:
+        self.__name__ = name
+        self.written: dict[type, Implementation] = {}
+        self.defaults: list[tuple[Operation | None, Implementation]] = []  # where that is written
+        if default:
+            self.defaults.append((None, default))
+        known_to_numba(self, lambda learner_class: find(self, learner_class))
+
+    def __call__(self, learner: Any, *arguments: Any) -> Any:
+        code = find(self, type(learner))
+        if code is None:
+            raise NotImplementedError(f"{type(learner).__name__} has no {self.__name__}")
+        return code(learner, *arguments)
+
+    def default(
+        self, needs: "Operation | None" = None
+    ) -> Callable[[Implementation], Implementation]:
+        """Make the decorated function the default for classes that have what it ``needs``; the first fits."""
+
+        def register(function: Implementation) -> Implementation:
+            self.defaults.append((needs, function))
+            return function
+
+        return register
 
 
-def default(
-    which: Callable, needs: Callable | None = None
+# What learners implement.
+policy = Operation("policy")
+begin_episode = Operation("begin_episode", lambda learner, u: None)
+act = Operation("act")
+learn = Operation("learn", lambda learner, h, x, a, r, g, y: None)
+end_of_episode = Operation("end_of_episode", lambda learner: None)
+dual = Operation("dual", lambda learner: np.nan)
+certain_action = Operation("certain_action")
+act_and_estimate = Operation("act_and_estimate")
+learn_from_estimate = Operation("learn_from_estimate")
+restart = Operation("restart")
+# What the simulator calls beside them; made of the above, by default.
+first_action = Operation("first_action")  # (learner, x, u, probabilities)
+next_action = Operation("next_action")  # (learner, h, x, a, r, g, y, u, probabilities)
+last_lesson = Operation("last_lesson")  # (learner, h, x, a, r, g, y)
+distribution = Operation("distribution")  # (learner, h, x, probabilities)
+
+
+def operation(
+    which: Operation, *learner_classes: type
 ) -> Callable[[Implementation], Implementation]:
-    """The decorated function is ``which`` for classes without one of their own that have the one it ``needs``."""
+    """Declare the decorated function to be the operation ``which`` of learners of these classes."""
+    for each in learner_classes:
+        # Numba tells NamedTuples apart by class name and field types: two classes of one name would share code.
+        if _CLASSES.setdefault(each.__name__, each) is not each:
+            raise TypeError(f"two learner classes are called {each.__name__}")
 
     def register(function: Implementation) -> Implementation:
-        _DEFAULTS[which].append((needs, function))
+        which.written.update(dict.fromkeys(learner_classes, function))
         return function
 
     return register
 
 
-def find(which: Callable, learner_class: type | None) -> Implementation | None:
+def find(which: Operation, learner_class: type | None) -> Implementation | None:
     """The code of an operation for a class; None for what is no learner."""
-    if learner_class is None or not any(learner_class in written for written in _WRITTEN.values()):
+    if learner_class is None or _CLASSES.get(learner_class.__name__) is not learner_class:
         return None
-    defaults = (
-        function
-        for needs, function in _DEFAULTS[which]
-        if needs is None or learner_class in _WRITTEN[needs]
-    )
-    return _WRITTEN[which].get(learner_class) or next(defaults, None)
+    if learner_class in which.written:
+        return which.written[learner_class]
+    for needed, code in which.defaults:
+        if needed is None or learner_class in needed.written:
+            return code
+    return None
 
 
-def _python(which: Callable, learner: Any) -> Implementation:
-    found = find(which, type(learner))
-    if found is None:
-        raise NotImplementedError(f"{type(learner).__name__} has no {which.__name__}")
-    return found
-
-
-@default(begin_episode)
-def _(learner, u):
-    pass
-
-
-@default(end_of_episode)
-def _(learner):
-    pass
-
-
-@default(dual)
-def _(learner):
-    return np.nan
-
-
-@default(learn)
-def _(learner, h, x, a, r, g, y):
-    pass
-
-
-@default(distribution, certain_action)
+@distribution.default(certain_action)
 def _(learner, h, x, probabilities):
     return certain_action(learner, h, x, probabilities)
 
 
-@default(distribution, policy)
+@distribution.default(policy)
 def _(learner, h, x, probabilities):
     policy(learner, h, x, probabilities)
     return -1
 
 
-@default(first_action, act_and_estimate)
+@first_action.default(act_and_estimate)
 def _(learner, x, u, probabilities):
     a, _, _ = act_and_estimate(learner, 0, x, u)
     return a
 
 
-@default(first_action, act)
+@first_action.default(act)
 def _(learner, x, u, probabilities):
     return act(learner, 0, x, u)
 
 
-@default(first_action)
+@first_action.default()
 def _(learner, x, u, probabilities):
     return drawn(distribution(learner, 0, x, probabilities), probabilities, u)
 
 
-@default(next_action, learn_from_estimate)
+@next_action.default(learn_from_estimate)
 def _(learner, h, x, a, r, g, y, u, probabilities):
     action, v, w = act_and_estimate(learner, h + 1, y, u)
     learn_from_estimate(learner, h, x, a, r, g, y, v, w)
     return action
 
 
-@default(next_action, act)
+@next_action.default(act)
 def _(learner, h, x, a, r, g, y, u, probabilities):
     learn(learner, h, x, a, r, g, y)
     return act(learner, h + 1, y, u)
 
 
-@default(next_action)
+@next_action.default()
 def _(learner, h, x, a, r, g, y, u, probabilities):
     learn(learner, h, x, a, r, g, y)
     return drawn(distribution(learner, h + 1, y, probabilities), probabilities, u)
 
 
-@default(last_lesson, learn_from_estimate)
+@last_lesson.default(learn_from_estimate)
 def _(learner, h, x, a, r, g, y):
     learn_from_estimate(learner, h, x, a, r, g, y, 0.0, 0.0)
 
 
-@default(last_lesson)
+@last_lesson.default()
 def _(learner, h, x, a, r, g, y):
     learn(learner, h, x, a, r, g, y)
 
@@ -276,6 +208,3 @@ def drawn(certain, probabilities, u):
         action += 1
         below += probabilities[action]
     return action
-
-
-OPERATIONS += [partial(overloaded, which, partial(find, which)) for which in ALL]

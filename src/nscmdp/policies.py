@@ -16,8 +16,8 @@ from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import drift_of
 from nscmdp.kernels.sampling import sampler_of
 from nscmdp.learner import distribution, find
+from nscmdp.plain import Player
 from nscmdp.plain import distribution as checked
-from nscmdp.plain_loop import Player
 from nscmdp.simulate import Draws, Record, Room, World, all_draws, play
 
 

@@ -20,22 +20,23 @@ from nscmdp import algorithms, metrics, optimum
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import (
+    GRID,
     DriftArrays,
     Model,
-    average_of,
+    any_shape,
     drift_of,
     empty_model,
     find_leg,
     first_row,
     flat_rows,
-    in_fours,
     is_grid,
     look_ahead,
+    mean_ahead,
     mix,
     reachable,
     start_values,
 )
-from nscmdp.kernels.jit import borrowed, expanded, inlined, jit
+from nscmdp.kernels.jit import borrowed, borrowing, inlined
 from nscmdp.kernels.sampling import Sampler, sampler_of
 from nscmdp.learner import (
     begin_episode,
@@ -66,36 +67,27 @@ def draw(sampler, start, end, weight, layer, x, a, u_anchor, u_column):
     return outcome.alias_reward, outcome.alias_utility, outcome.alias_state
 
 
-@jit
+@borrowing
 def value_of(model, learner, probabilities, values):
     """V and W of the policy that a learner plays now; works in ``probabilities`` (A,) and ``values`` (2,S,2)."""
-    return ask(*borrowed((model, learner, probabilities, values)))
-
-
-@expanded
-def ask(model, learner, probabilities, values):
     if is_grid(model):
-        return ask_along(4, 4, 4, model, learner, probabilities, values)
-    _, _, actions, columns = model.successors.shape
-    return ask_along(actions, in_fours(model), columns, model, learner, probabilities, values)
+        return ask_along(GRID, model, learner, probabilities, values)
+    return ask_along(any_shape(model), model, learner, probabilities, values)
 
 
 @inlined
-def ask_along(actions, fours, columns, model, learner, probabilities, values):
+def ask_along(shape, model, learner, probabilities, values):
     """As in :func:`nscmdp.kernels.induction.expect`, but in one pass: to write the policy down takes a tenth longer."""
-    rows = borrowed(flat_rows(model))
+    rows, (actions, _, columns) = borrowed(flat_rows(model)), shape
     values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
-        first = first_row(model, h)
-        later, now = values[(h + 1) % 2], values[h % 2]
+        first, later, now = first_row(model, h), values[(h + 1) % 2], values[h % 2]
         for x in reachable(model, h):
             row, certain = first + x * actions, distribution(learner, h, x, probabilities)
             if certain >= 0:
                 now[x, 0], now[x, 1] = look_ahead(rows, columns, row + certain, later)
             else:
-                now[x, 0], now[x, 1] = average_of(
-                    actions, fours, columns, rows, row, probabilities, later
-                )
+                now[x, 0], now[x, 1] = mean_ahead(shape, rows, row, later, probabilities)
     return start_values(model, values[0])
 
 
@@ -134,14 +126,9 @@ class Room(NamedTuple):
         return cls(empty_model(env), np.empty((2, env.S, 2)))
 
 
-@jit
+@borrowing
 def play(world, learner, draws, record, room, first, episodes):
     """Play the episodes first, first+1, ... of ``episodes``: one for each row of ``draws``."""
-    play_on(first, episodes, *borrowed((world, learner, draws, record, room)))
-
-
-@expanded
-def play_on(first, episodes, world, learner, draws, record, room):
     drift, sampler = world
     horizon, windows = draws.learner.shape[1] - 1, len(record.reward)
     layers, states, actions, _ = drift.successors.shape
@@ -322,7 +309,7 @@ def run(
 
 def python_player(env: DriftingCMDP, world: World, learner: Any) -> Any:
     """Found by name, not imported: an edit of the loop in Python reruns no compiled run."""
-    return import_module("nscmdp.plain_loop").Player(env, world.sampler, learner)
+    return import_module("nscmdp.plain").Player(env, world.sampler, learner)
 
 
 def all_draws(env: DriftingCMDP, name: str, seed: int) -> Iterator[tuple[int, Draws]]:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from helpers import evaluate, play, random_path
-from nscmdp import algorithms, environments, plain, plain_loop, simulate
+from nscmdp import algorithms, environments, plain, simulate
 from nscmdp.cmdp import Array
-from nscmdp.kernels import jit, sources
+from nscmdp.kernels import cache, jit, sources
 from nscmdp.learner import learn, operation, policy
 from nscmdp.randomness import stratum_lengths, stream
 
@@ -102,9 +102,9 @@ def test_code_of_a_learner_from_outside_is_not_kept(env):
     learner = CompiledGreedy(np.zeros((env.H + 1, env.S, env.A)))
     ours = algorithms.make("uniform", simulate.Problem.of(env))
     outside, inside = numba.typeof(learner), numba.typeof(ours)
-    assert jit.outside((numba.float64, outside)) == {__name__}
-    assert jit.outside((numba.types.Tuple((inside, outside)),)) == {__name__}
-    assert jit.outside((numba.float64, inside, numba.types.Tuple((inside,)))) == set()
+    assert cache.outside((numba.float64, outside)) == {__name__}
+    assert cache.outside((numba.types.Tuple((inside, outside)),)) == {__name__}
+    assert cache.outside((numba.float64, inside, numba.types.Tuple((inside,)))) == set()
     assert sources.plugin_digest(__name__) is None
 
 
@@ -346,7 +346,7 @@ def test_settings_are_for_algorithms_by_name(env):
 
 def test_results_do_not_depend_on_how_many_rows_or_draws_are_kept(env, monkeypatch):
     whole = simulate.run(env, Greedy(env), seed=SEED, evaluate_every=4)
-    monkeypatch.setattr(plain_loop, "KEPT_ROWS", 3)
+    monkeypatch.setattr(plain, "KEPT_ROWS", 3)
     monkeypatch.setattr(simulate, "CHUNK_STEPS", 7)
     parts = simulate.run(env, Greedy(env), seed=SEED, evaluate_every=4)
     assert_same(parts, whole, (*PARTS, "regret"))

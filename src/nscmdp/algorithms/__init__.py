@@ -11,6 +11,8 @@ and, where it has them,
     Variants                 a frozen dataclass: named departures from the printed listing, each off by default
     literal, authors, scaled the named settings that it offers: each makes the algorithm's ``Constants(...)``
     CONSTRAINED = False      it never looks at the utility
+    SWEEPS = 0               backward inductions of its own per episode, to plan resources with; else 1
+    RESTARTS = "frame"       the constant that says after how many episodes it starts afresh, where that is drawn
     ranges(problem, frames)  ranges that depend on the problem: at least so many frames end within a run
 
 These functions are given what they name of ``problem``, ``factors``, ``variants`` and, the learner, ``constants``.
@@ -25,7 +27,7 @@ import pkgutil
 import re
 import textwrap
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module
 from types import ModuleType
@@ -76,12 +78,12 @@ def settings(name: str) -> tuple[str, ...]:
 
 def factors(name: str) -> dict[str, Factor]:
     """What stands in for constants in the setting "scaled"."""
-    return dict(getattr(module(name), "FACTORS", {}))
+    return dict(fact(name, "FACTORS", {}))
 
 
 def variants(name: str) -> type:
     """The dataclass of its departures from the listing."""
-    return getattr(module(name), "Variants", NoVariants)
+    return fact(name, "Variants", NoVariants)
 
 
 def ranges(
@@ -96,7 +98,7 @@ def ranges(
         for key, f in factors(name).items()
         if f.low is not None and f.high is not None
     }
-    own = getattr(module(name), "ranges", None)
+    own = fact(name, "ranges")
     if own is None or problem is None:
         return declared
     return declared | _called(
@@ -107,7 +109,12 @@ def ranges(
 
 def constrained(name: str) -> bool:
     """Does it look at the utility?"""
-    return getattr(module(name), "CONSTRAINED", True)
+    return fact(name, "CONSTRAINED", True)
+
+
+def fact(name: str, what: str, default: Any = None) -> Any:
+    """What an algorithm's file declares of it, such as SWEEPS."""
+    return getattr(module(name), what, default)
 
 
 def make(
@@ -147,13 +154,10 @@ def constants(
 
 def scalars(constants: Any) -> dict[str, float]:
     """The constants that are numbers, but for those that follow from K alone."""
-    numbers = {
-        name: value for name, value in constants._asdict().items() if isinstance(value, int | float)
-    }
     return {
         name: float(value)
-        for name, value in numbers.items()
-        if name != "chi" and not isinstance(value, bool)
+        for name, value in constants._asdict().items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and name != "chi"
     }
 
 
@@ -164,10 +168,7 @@ def _replaced(
     _known(replaced, list(scalars(made)), f"{algorithm} has no constant")
     for name, value in replaced.items():
         if isinstance(value, str):
-            if value not in settings(algorithm):
-                raise ValueError(
-                    unknown(value, settings(algorithm), f"{algorithm} has no setting {value!r}")
-                )
+            _known([value], settings(algorithm), f"{algorithm} has no setting")
             value = getattr(_called(getattr(module(algorithm), value), given), name)
         _from_0_on(name, float(value))
         made = made._replace(
@@ -181,78 +182,52 @@ def formulas(name: str, setting: str) -> dict[str, str]:
     function = getattr(module(name), setting, None)
     if function is None:
         return {}
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    assigned = {
-        key: value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        for key, value in _pairs(node)
-    }
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    made = next(
-        (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Constants"),
-        None,
-    )
-    return (
-        {}
-        if made is None
-        else {
-            each.arg: ast.unparse(_resolved(each.value, assigned))
-            for each in made.keywords
-            if each.arg
-        }
-    )
+    nodes = list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))))
+    assigned: dict[str, ast.expr] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            left, right = node.targets[0], node.value
+            if isinstance(left, ast.Tuple) and isinstance(right, ast.Tuple):
+                pairs = list(zip(left.elts, right.elts, strict=True))
+            else:
+                pairs = [(left, right)]
+            assigned |= {name.id: value for name, value in pairs if isinstance(name, ast.Name)}
 
+    def resolved(value: ast.expr) -> ast.expr:
+        if isinstance(value, ast.Attribute):
+            return ast.Attribute(resolved(value.value), value.attr)
+        return assigned.get(value.id, value) if isinstance(value, ast.Name) else value
 
-def _pairs(node: ast.Assign) -> list[tuple[str, ast.expr]]:
-    """The names that an assignment gives, each with its value; ``a, b = f()`` gives none."""
-    target, value = node.targets[0], node.value
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        together = zip(target.elts, value.elts, strict=True)
-    else:
-        together = zip([target], [value], strict=True)
-    return [(left.id, right) for left, right in together if isinstance(left, ast.Name)]
-
-
-def _resolved(value: ast.expr, assigned: dict[str, ast.expr]) -> ast.expr:
-    if isinstance(value, ast.Name):
-        return assigned.get(value.id, value)
-    if isinstance(value, ast.Attribute):
-        return ast.Attribute(_resolved(value.value, assigned), value.attr)
-    return value
+    for node in nodes:
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "Constants":
+            return {key.arg: ast.unparse(resolved(key.value)) for key in node.keywords if key.arg}
+    return {}
 
 
 def _given(
     algorithm: str,
     problem: Problem,
     setting: str,
-    factors_by_name: dict[str, Any] | None,
-    variants_by_name: dict[str, Any] | None,
+    given_factors: dict[str, float] | None,
+    given_variants: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """What an algorithm's functions can ask for, checked."""
-    if setting not in settings(algorithm):
-        raise ValueError(
-            unknown(setting, settings(algorithm), f"{algorithm} has no setting {setting!r}")
-        )
-    if factors_by_name and setting != "scaled":
+    _known([setting], settings(algorithm), f"{algorithm} has no setting")
+    if given_factors and setting != "scaled":
         raise ValueError(f"factors belong to the setting 'scaled', not to {setting!r}")
+    declared = factors(algorithm)
+    _known(given_factors or {}, list(declared), f"{algorithm} has no factor")
+    for name, value in (given_factors or {}).items():
+        _from_0_on(name, value)
     return {
         "problem": problem,
-        "factors": _chosen_factors(algorithm, factors_by_name or {}),
-        "variants": _chosen_variants(algorithm, variants_by_name or {}),
+        "factors": chosen(declared, **(given_factors or {})),
+        "variants": _chosen_variants(algorithm, given_variants or {}),
     }
 
 
 def _called(function: Callable, given: dict[str, Any]) -> Any:
     return function(**{name: given[name] for name in inspect.signature(function).parameters})
-
-
-def _chosen_factors(algorithm: str, given: dict[str, float]) -> Any:
-    declared = factors(algorithm)
-    _known(given, list(declared), f"{algorithm} has no factor")
-    for name, value in given.items():
-        _from_0_on(name, value)
-    return chosen(declared, **given)
 
 
 def _chosen_variants(algorithm: str, given: dict[str, Any]) -> Any:
@@ -270,7 +245,7 @@ def _chosen_variants(algorithm: str, given: dict[str, Any]) -> Any:
     return declared(**given)
 
 
-def _known(given: dict[str, Any], known: list[str], complaint: str) -> None:
+def _known(given: Iterable[str], known: Sequence[str], complaint: str) -> None:
     for name in given:
         if name not in known:
             raise ValueError(unknown(name, known, f"{complaint} {name!r}"))

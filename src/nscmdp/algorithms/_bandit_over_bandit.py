@@ -19,14 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.algorithms._exp3 import Exp3, choose, exp3, reinforce
+from nscmdp.algorithms._inner import last_inside, next_inside, plays_inner
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
 from nscmdp.learner import (
     begin_episode,
-    distribution,
-    dual,
     end_of_episode,
-    first_action,
     last_lesson,
     next_action,
     operation,
@@ -45,6 +43,7 @@ class GainRule(NamedTuple):
     feasible: float = 0.0  # what a feasible block gains besides R, over W H; repaired: 1
 
 
+@plays_inner
 class BanditOverBandit(NamedTuple):
     inner: Any
     bandit: Exp3
@@ -118,15 +117,6 @@ def begin_block(learner, u):
 
 
 @jit
-def finish_episode(learner):
-    end_of_episode(learner.inner)
-    now = learner.now[0]
-    now.episode += 1
-    if now.episode % learner.block == 0 or now.episode == learner.episodes:
-        end_block(learner)
-
-
-@jit
 def end_block(learner):
     now, rule = learner.now[0], learner.rule
     block = (now.episode - 1) // learner.block
@@ -143,35 +133,12 @@ def end_block(learner):
     reinforce(learner.bandit, learner.chosen[block], learner.gains[block])
 
 
-# An operation expanded inside an expanded one takes the compiler twice as long, and no less time at work.
-
-
-@jit
-def first_inside(inner, x, u, probabilities):
-    return first_action(inner, x, u, probabilities)
-
-
-@jit
-def next_inside(inner, h, x, a, r, g, y, u, probabilities):
-    return next_action(inner, h, x, a, r, g, y, u, probabilities)
-
-
-@jit
-def last_inside(inner, h, x, a, r, g, y):
-    last_lesson(inner, h, x, a, r, g, y)
-
-
 @operation(begin_episode, BanditOverBandit)
 def _(learner, u):
     rest = u
     if learner.now[0].episode % learner.block == 0:
         rest = begin_block(learner, u)
     begin_episode(learner.inner, rest)
-
-
-@operation(first_action, BanditOverBandit)
-def _(learner, x, u, probabilities):
-    return first_inside(learner.inner, x, u, probabilities)
 
 
 @operation(next_action, BanditOverBandit)
@@ -190,14 +157,8 @@ def _(learner, h, x, a, r, g, y):
 
 @operation(end_of_episode, BanditOverBandit)
 def _(learner):
-    finish_episode(learner)
-
-
-@operation(distribution, BanditOverBandit)
-def _(learner, h, x, probabilities):
-    return distribution(learner.inner, h, x, probabilities)
-
-
-@operation(dual, BanditOverBandit)
-def _(learner):
-    return dual(learner.inner)
+    end_of_episode(learner.inner)
+    now = learner.now[0]
+    now.episode += 1
+    if now.episode % learner.block == 0 or now.episode == learner.episodes:
+        end_block(learner)

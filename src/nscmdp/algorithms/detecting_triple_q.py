@@ -17,18 +17,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nscmdp.algorithms import tracking_triple_q, triple_q
-from nscmdp.algorithms._bandit_over_bandit import first_inside, last_inside, next_inside
 from nscmdp.algorithms._detection import Detection, begin_anew, detection, observe
+from nscmdp.algorithms._inner import last_inside, next_inside, plays_inner
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
 from nscmdp.learner import (
     Factor,
     begin_episode,
     chosen,
-    distribution,
-    dual,
     end_of_episode,
-    first_action,
     last_lesson,
     next_action,
     operation,
@@ -37,6 +34,7 @@ from nscmdp.learner import (
 from nscmdp.problem import Problem
 
 TITLE = "Detecting Triple-Q"
+SWEEPS = 0
 
 FACTORS = {
     **triple_q.FACTORS,
@@ -54,9 +52,7 @@ class Variants:
     """What is restarted, and what is tested."""
 
     base: Literal["triple_q", "tracking_triple_q"] = "triple_q"
-    pool: Literal["none", "steps"] = (
-        "none"  # entries (h,x,a), or (x,a) where the model is said to be the same at all h
-    )
+    pool: Literal["none", "steps"] = "none"  # entries (h,x,a), or (x,a) for all h
 
 
 class Constants(NamedTuple):
@@ -64,6 +60,7 @@ class Constants(NamedTuple):
     level: float  # delta
 
 
+@plays_inner
 class DetectingTripleQ(NamedTuple):
     inner: Any
     test: Detection
@@ -115,26 +112,9 @@ def forget(learner):
     begin_anew(learner.test)
 
 
-@jit
-def finish_episode(learner):
-    end_of_episode(learner.inner)
-    now = learner.now[0]
-    now.episode += 1
-    if learner.test.now[0].alarm:
-        if now.alarms < len(learner.alarms):
-            learner.alarms[now.alarms] = now.episode
-        now.alarms += 1
-        forget(learner)
-
-
 @operation(begin_episode, DetectingTripleQ)
 def _(learner, u):
     begin_episode(learner.inner, u)
-
-
-@operation(first_action, DetectingTripleQ)
-def _(learner, x, u, probabilities):
-    return first_inside(learner.inner, x, u, probabilities)
 
 
 @operation(next_action, DetectingTripleQ)
@@ -151,14 +131,11 @@ def _(learner, h, x, a, r, g, y):
 
 @operation(end_of_episode, DetectingTripleQ)
 def _(learner):
-    finish_episode(learner)
-
-
-@operation(distribution, DetectingTripleQ)
-def _(learner, h, x, probabilities):
-    return distribution(learner.inner, h, x, probabilities)
-
-
-@operation(dual, DetectingTripleQ)
-def _(learner):
-    return dual(learner.inner)
+    end_of_episode(learner.inner)
+    now = learner.now[0]
+    now.episode += 1
+    if learner.test.now[0].alarm:
+        if now.alarms < len(learner.alarms):
+            learner.alarms[now.alarms] = now.episode
+        now.alarms += 1
+        forget(learner)

@@ -57,15 +57,11 @@ FACTORS = {
 class Variants:
     """Departures from the listing."""
 
-    dual: Literal["own", "reset", "carried"] = (
-        "own"  # Y over epochs; literal resets it, scaled carries it
-    )
+    dual: Literal["own", "reset", "carried"] = "own"  # Y over epochs; own: literal resets it
     tightening: bool = (
         False  # rho + eps in the dual, eps = 3(1+xi)/xi (1+1/delta) d^1.25 B_i^.25 H^2.25 K^-.125
     )
-    dual_by_realised_utility: bool = (
-        False  # the episode's utility, in place of its estimate, drives Y
-    )
+    dual_by_realised_utility: bool = False  # in place of its estimate
 
 
 LISTING = algorithm_3.Variants()
@@ -125,16 +121,8 @@ def tightened(
 ) -> _lsvi.Constants:
     """eps = min( 3 (1+xi)/xi (1+1/delta) d^(5/4) B^(1/4) H^(9/4) K^(-1/8), delta/2 )"""
     (d, delta, _, _), xi = _lsvi.known(problem), arm.xi
-    eps = (
-        3
-        * (1 + xi)
-        / xi
-        * (1 + 1 / delta)
-        * d**1.25
-        * B**0.25
-        * problem.H**2.25
-        * problem.K**-0.125
-    )
+    H, K = problem.H, problem.K
+    eps = 3 * (1 + xi) / xi * (1 + 1 / delta) * d**1.25 * B**0.25 * H**2.25 * K**-0.125
     return arm._replace(eps=variants.tightening * float(min(factor * eps, delta / 2)))
 
 

@@ -37,6 +37,7 @@ from nscmdp.learner import Factor, chosen
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 2: Double Restart Non-stationary Triple-Q"
+SWEEPS = 0
 
 # ``scaled`` keeps the printed powers of K, W and B; the first six are Algorithm 1's, with its K := W.
 FACTORS = {
@@ -47,7 +48,7 @@ FACTORS = {
     "frame": Factor(4.0, 0.1, 30.0),  # L = frame W^0.6 B^(-2/3)
     "initial": Factor(
         4.0, 1.0, 4.0
-    ),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
+    ),  # Q_h = initial times a bound of V_h, at most H-h+1; C_h = H-h+1
     "budgets": Factor(1.0, 0.1, 10.0),  # B_j = budgets K^(1/3) W^(j/J - 1)
     "epoch": Factor(1.0, 0.3, 3.0),  # W = epoch K^(5/9)
     "rate": Factor(1.0, 0.3, 3.0),  # gamma_0 = rate sqrt(N ln N / ((e-1) K/W)), N arms
@@ -59,21 +60,13 @@ LADDER = (1, 4, 16, 64)  # frames of W / these, for the variant arms = "frames"
 class Variants:
     """Departures from the listing."""
 
-    arms: Literal["budgets", "frames"] = (
-        "budgets"  # "frames": L = W, W/4, W/16, W/64, all else as if B were 1
-    )
-    epsilon: Literal["printed", "proof"] = (
-        "printed"  # 8 (...) in eps, or the proof's 20 (...); scaled: 2.5 times eps
-    )
+    arms: Literal["budgets", "frames"] = "budgets"  # frames: L = W, ..., W/64, B = 1
+    epsilon: Literal["printed", "proof"] = "printed"  # 8 (...) in eps or 20 (...)
     btilde: Literal["W", "K"] = "W"  # W^-0.4, or the listing's K^-0.4
-    queue: Literal["own", "reset", "carried"] = (
-        "own"  # over epochs; literal resets it, scaled carries it
-    )
+    queue: Literal["own", "reset", "carried"] = "own"  # over epochs; own: literal resets it
     # "dual": the appendix's alternative, with an outer dual variable; "repaired": not the paper's
     gain: Literal["printed", "dual", "repaired"] = "printed"
-    start: Literal["optimistic", "below"] = (
-        "optimistic"  # Q starts at or above V, or at 0.4 of that
-    )
+    start: Literal["optimistic", "below"] = "optimistic"  # Q from above V, or at 0.4 of it
 
 
 class Constants(NamedTuple):
@@ -88,9 +81,8 @@ def literal(problem: Problem, variants: Variants) -> Constants:
     S, A, H, K = problem[:4]
     W = epoch(problem, K ** (5 / 7 if variants.gain == "repaired" else 5 / 9))
     within, J = problem._replace(K=W), last_arm(W)
-    root = (
-        40 * np.sqrt(S * A * H**6 * _triple_q.iota_of(within) ** 3) / problem.slater_gap
-    )  # Delta = root^2
+    # Delta = root^2
+    root = 40 * np.sqrt(S * A * H**6 * _triple_q.iota_of(within) ** 3) / problem.slater_gap
     budgets = [float(root**-3 * K ** (1 / 3) * W ** (j / J - 1)) for j in range(J + 1)]
     listing = algorithm_1.Variants(start=variants.start)
     return Constants(
@@ -109,10 +101,8 @@ def scaled(problem: Problem, factors: Any, variants: Variants) -> Constants:
     W = epoch(problem, factors.epoch * K ** (5 / 7 if variants.gain == "repaired" else 5 / 9))
     J = last_arm(W)
     budgets = [float(factors.budgets * K ** (1 / 3) * W ** (j / J - 1)) for j in range(J + 1)]
-    listing, theirs = (
-        algorithm_1.Variants(start=variants.start),
-        chosen(algorithm_1.FACTORS, **vars(factors)),
-    )
+    listing = algorithm_1.Variants(start=variants.start)
+    theirs = chosen(algorithm_1.FACTORS, **vars(factors))
     arms = arms_of(
         problem, W, budgets, variants, lambda inner: algorithm_1.scaled(inner, theirs, listing)
     )

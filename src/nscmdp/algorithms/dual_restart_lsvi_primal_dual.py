@@ -51,12 +51,8 @@ FACTORS = {
 class Variants:
     """Departures from the appendix."""
 
-    dual: Literal["own", "reset", "carried"] = (
-        "own"  # the inner Y over epochs; literal resets it, scaled carries it
-    )
-    dual_by_realised_utility: bool = (
-        False  # the episode's utility, in place of its estimate, drives the inner Y
-    )
+    dual: Literal["own", "reset", "carried"] = "own"  # inner Y over epochs; own: literal resets it
+    dual_by_realised_utility: bool = False  # in place of its estimate
 
 
 class Constants(NamedTuple):

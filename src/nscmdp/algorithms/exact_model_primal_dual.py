@@ -13,23 +13,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nscmdp import learner as operations
 from nscmdp.algorithms import _triple_q
 from nscmdp.algorithms import nonstationary_triple_q as algorithm_1
 from nscmdp.cmdp import Array
 from nscmdp.kernels.induction import DriftArrays, Model, drift_of, empty_model, greedy, mix
-from nscmdp.kernels.jit import jit
-from nscmdp.learner import (
-    Factor,
-    act,
-    begin_episode,
-    certain_action,
-    chosen,
-    dual,
-    end_of_episode,
-    learn,
-    operation,
-    scalars,
-)
+from nscmdp.learner import Factor, chosen, operation, scalars
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1's queue with the exact model (control)"
@@ -106,31 +95,26 @@ def learner(problem: Problem, constants: Constants, variants: Variants) -> Exact
     )
 
 
-@jit
-def plan(learner):
+@operation(operations.begin_episode, ExactModelQueue)
+def _(learner, u):
     now = learner.now[0]
     now.episode += 1
     mix(learner.drift, now.episode, learner.model)
     greedy(learner.model, 1.0, now.Z / learner.eta, learner.choice, learner.values)
 
 
-@operation(begin_episode, ExactModelQueue)
-def _(learner, u):
-    plan(learner)
-
-
-@operation(act, ExactModelQueue)
+@operation(operations.act, ExactModelQueue)
 def _(learner, h, x, u):
     return int(learner.choice[h, x])
 
 
-@operation(learn, ExactModelQueue)
+@operation(operations.learn, ExactModelQueue)
 def _(learner, h, x, a, r, g, y):
     if h == 0:
         learner.now[0].Cbar += learner.values[0, x, 1]
 
 
-@operation(end_of_episode, ExactModelQueue)
+@operation(operations.end_of_episode, ExactModelQueue)
 def _(learner):
     now = learner.now[0]
     if now.episode % learner.frame == 0:
@@ -141,11 +125,11 @@ def _(learner):
         now.Cbar = 0.0
 
 
-@operation(certain_action, ExactModelQueue)
+@operation(operations.certain_action, ExactModelQueue)
 def _(learner, h, x, probabilities):
     return int(learner.choice[h, x])
 
 
-@operation(dual, ExactModelQueue)
+@operation(operations.dual, ExactModelQueue)
 def _(learner):
     return learner.now[0].Z / learner.eta

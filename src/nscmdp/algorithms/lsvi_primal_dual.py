@@ -38,13 +38,9 @@ FACTORS = {
 class Variants:
     """Departures from the listing."""
 
-    restart: bool = (
-        True  # False: one frame, the stationary algorithm of Ghosh, Zhou and Shroff (2022)
-    )
+    restart: bool = True  # False: one frame (Ghosh, Zhou and Shroff 2022)
     tightening: bool = False  # rho + eps in place of rho in the dual ("Zero Violation")
-    dual_by_realised_utility: bool = (
-        False  # the episode's utility, in place of its estimate, drives Y
-    )
+    dual_by_realised_utility: bool = False  # in place of its estimate
 
 
 def literal(problem: Problem, variants: Variants) -> Constants:

@@ -21,19 +21,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from nscmdp.algorithms._triple_q import (
-    Constants,
-    TripleQ,
-    frame_range,
-    iota_of,
-    optimistic,
-    remaining,
-    triple_q,
-)
+from nscmdp.algorithms._frame_ends import frame_range
+from nscmdp.algorithms._tables import optimistic, remaining
+from nscmdp.algorithms._triple_q import Constants, TripleQ, iota_of, triple_q
 from nscmdp.learner import Factor
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1: Non-stationary Triple-Q"
+SWEEPS = 0
+RESTARTS = "frame"
 
 # ``scaled`` keeps the printed powers of K and B and replaces every other constant by one of these. Ranges: at B = 1.
 FACTORS = {
@@ -44,7 +40,7 @@ FACTORS = {
     "frame": Factor(4.0, 0.1, 30.0),  # L = frame K^0.6 B^(-2/3)
     "initial": Factor(
         4.0, 1.0, 4.0
-    ),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
+    ),  # Q_h = initial times a bound of V_h, at most H-h+1; C_h = H-h+1
     "bump": Factor(0.01),  # Q + bump H / eta at a frame's end, for the variant reset = "bump" alone
 }
 
@@ -53,26 +49,16 @@ FACTORS = {
 class Variants:
     """Departures from the listing; "triple_q": the constant as if B were 1, which is Triple-Q's."""
 
-    cbar: Literal["after", "before"] = (
-        "after"  # C_1 as updated (the listing), or as it was (the proofs)
-    )
-    reset: Literal["full", "bump", "counts"] = (
-        "full"  # at a frame's end: all tables, Triple-Q's rule, counts alone
-    )
+    cbar: Literal["after", "before"] = "after"  # C_1 updated (listing) or not (proofs)
+    reset: Literal["full", "bump", "counts"] = "full"  # the tables at a frame's end
     frame: Literal["own", "triple_q"] = "own"  # L = K^0.6 / B^(2/3), or K^0.6
     eta: Literal["own", "triple_q"] = "own"  # K^0.2 B^(1/3), or K^0.2
     epsilon: Literal["own", "triple_q"] = "own"  # with B^(1/3), or without
-    queue: Literal["carried", "reset"] = (
-        "carried"  # Z over frames; "reset": Z <- (rho + eps - Cbar/L)^+ at a frame's end
-    )
+    queue: Literal["carried", "reset"] = "carried"  # reset: from 0 at a frame's end
     no_btilde: bool = False  # b~ = 0
-    values: Literal["reset", "kept"] = (
-        "reset"  # V, W at a frame's end: as Q and C, or as the listing leaves them
-    )
+    values: Literal["reset", "kept"] = "reset"  # V, W: as Q, C or as listed
     backup: Literal["greedy", "taken"] = "greedy"  # V, W of the greedy action, or of the one taken
-    start: Literal["optimistic", "below"] = (
-        "optimistic"  # Q starts at or above V, or at 0.4 of that
-    )
+    start: Literal["optimistic", "below"] = "optimistic"  # Q from above V, or at 0.4 of it
 
 
 class Budget(NamedTuple):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nscmdp.algorithms._mixture import act_on_mixture, policy_on_mixture
 from nscmdp.cmdp import Array
 from nscmdp.kernels.induction import DriftArrays, Model, drift_of, empty_model, mix
 from nscmdp.learner import act, begin_episode, certain_action, operation, scalars
@@ -17,6 +18,7 @@ from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
 TITLE = "oracle"
+SWEEPS = 3
 
 
 class Oracle(NamedTuple):
@@ -58,22 +60,9 @@ def _(learner, u):
 
 @operation(act, Oracle)
 def _(learner, h, x, u):
-    choice = (
-        learner.mixture.rising[h, x] if u < learner.rising[h, x] else learner.mixture.falling[h, x]
-    )
-    return int(choice)
+    return act_on_mixture(learner, h, x, u)
 
 
 @operation(certain_action, Oracle)
 def _(learner, h, x, probabilities):
-    rising, falling, share = (
-        learner.mixture.rising[h, x],
-        learner.mixture.falling[h, x],
-        learner.rising[h, x],
-    )
-    if rising == falling or share == 0.0 or share == 1.0:
-        return int(rising if share == 1.0 else falling)
-    probabilities[:] = 0.0
-    probabilities[rising] += share
-    probabilities[falling] += 1.0 - share
-    return -1
+    return policy_on_mixture(learner, h, x, probabilities)

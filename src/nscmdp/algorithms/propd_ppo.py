@@ -26,19 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nscmdp import learner as operations
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import inlined, jit
-from nscmdp.learner import (
-    Factor,
-    act,
-    begin_episode,
-    dual,
-    end_of_episode,
-    learn,
-    operation,
-    policy,
-    scalars,
-)
+from nscmdp.learner import Factor, operation, scalars
 from nscmdp.problem import Problem
 
 TITLE = "PROPD-PPO (model-based, reconstructed)"
@@ -138,9 +129,8 @@ class Propd(NamedTuple):
 def learner(problem: Problem, constants: Constants) -> Propd:
     S, A, H, K = problem[:4]
     rows = 1 + min(S, K)
-    columns = problem.env.successors.shape[
-        3
-    ]  # room alone: which successors there are, and how many, is learnt
+    # Room alone: which successors there are, and how many, is learnt.
+    columns = problem.env.successors.shape[3]
     entries = np.zeros((H, rows, A), ENTRY)
     entries["chance"][:, 0] = 1 / A
     return Propd(
@@ -161,26 +151,6 @@ def learner(problem: Problem, constants: Constants) -> Propd:
     )
 
 
-@jit
-def begin(learner):
-    """Restart the policy and the window where they are due, then improve the policy."""
-    k = learner.now[0].episode
-    forget, restart = k % learner.window == 0, k % learner.restart == 0
-    horizon, _, actions = learner.entries.shape
-    for h in range(horizon):
-        for row in range(learner.used[h]):
-            entries = learner.entries[h, row]
-            for a in range(actions):
-                entry = entries[a]
-                if forget:
-                    entry.reward, entry.utility, entry.known, entry.n = 0.0, 0.0, 0, RIDGE
-                    entry.bonus = 2.0 * learner.beta / np.sqrt(RIDGE)
-                if restart:
-                    entry.preference, entry.chance = 0.0, 1.0 / actions
-            if not restart:
-                improve(entries, learner.alpha, learner.now[0].Y)
-
-
 @inlined
 def improve(entries, alpha, Y):
     """pi ~ pi exp(alpha (Q_r + Y Q_g))"""
@@ -199,22 +169,6 @@ def improve(entries, alpha, Y):
 
 
 @jit
-def record(learner, h, x, a, r, g, y):
-    row, later = row_of(learner, h, x), row_of(learner, h + 1, y)
-    entry, successors = learner.entries[h, row, a], learner.successors[h, row, a]
-    entry.reward += r
-    entry.utility += g
-    entry.n += 1.0
-    entry.bonus = 2.0 * learner.beta / np.sqrt(entry.n)
-    for i in range(entry.known):
-        if successors[i].row == later:
-            successors[i].visits += 1.0
-            return
-    successors[entry.known].row, successors[entry.known].visits = later, 1.0
-    entry.known += 1
-
-
-@jit
 def row_of(learner, h, x):
     """The row of a state that is met, which begins as a copy of row 0."""
     row = learner.rows[h, x]
@@ -229,8 +183,63 @@ def row_of(learner, h, x):
     return row
 
 
-@jit
-def finish(learner):
+@inlined
+def clipped(value, most):
+    """To [0, most]; comparisons, since min and max would look for nan."""
+    value = value if value > 0.0 else 0.0
+    return value if value < most else most
+
+
+@operation(operations.begin_episode, Propd)
+def _(learner, u):
+    """Restart the policy and the window where they are due, then improve the policy."""
+    k = learner.now[0].episode
+    forget, restart = k % learner.window == 0, k % learner.restart == 0
+    horizon, _, actions = learner.entries.shape
+    for h in range(horizon):
+        for row in range(learner.used[h]):
+            entries = learner.entries[h, row]
+            for a in range(actions):
+                entry = entries[a]
+                if forget:
+                    entry.reward, entry.utility, entry.known, entry.n = 0.0, 0.0, 0, RIDGE
+                    entry.bonus = 2.0 * learner.beta / np.sqrt(RIDGE)
+                if restart:
+                    entry.preference, entry.chance = 0.0, 1.0 / actions
+            if not restart:
+                improve(entries, learner.alpha, learner.now[0].Y)
+
+
+@operation(operations.act, Propd)
+def _(learner, h, x, u):
+    if h == 0:
+        learner.now[0].start = x
+    entries = learner.entries[h, learner.rows[h, x]]
+    action, below = 0, entries[0].chance
+    while action + 1 < len(entries) and u >= below:
+        action += 1
+        below += entries[action].chance
+    return action
+
+
+@operation(operations.learn, Propd)
+def _(learner, h, x, a, r, g, y):
+    row, later = row_of(learner, h, x), row_of(learner, h + 1, y)
+    entry, successors = learner.entries[h, row, a], learner.successors[h, row, a]
+    entry.reward += r
+    entry.utility += g
+    entry.n += 1.0
+    entry.bonus = 2.0 * learner.beta / np.sqrt(entry.n)
+    for i in range(entry.known):
+        if successors[i].row == later:
+            successors[i].visits += 1.0
+            return
+    successors[entry.known].row, successors[entry.known].visits = later, 1.0
+    entry.known += 1
+
+
+@operation(operations.end_of_episode, Propd)
+def _(learner):
     """The dual step with the evaluation of before, then the evaluation of this episode's policy."""
     now = learner.now[0]
     # Y <- clip_[0,chi]( (1 - eta xi) Y + eta (rho - V_g) )
@@ -256,47 +265,13 @@ def finish(learner):
             learner.values[h, row].V_r, learner.values[h, row].V_g = v_r, v_g
 
 
-@inlined
-def clipped(value, most):
-    """To [0, most]; comparisons, since min and max would look for nan."""
-    value = value if value > 0.0 else 0.0
-    return value if value < most else most
-
-
-@operation(begin_episode, Propd)
-def _(learner, u):
-    begin(learner)
-
-
-@operation(act, Propd)
-def _(learner, h, x, u):
-    if h == 0:
-        learner.now[0].start = x
-    entries = learner.entries[h, learner.rows[h, x]]
-    action, below = 0, entries[0].chance
-    while action + 1 < len(entries) and u >= below:
-        action += 1
-        below += entries[action].chance
-    return action
-
-
-@operation(learn, Propd)
-def _(learner, h, x, a, r, g, y):
-    record(learner, h, x, a, r, g, y)
-
-
-@operation(end_of_episode, Propd)
-def _(learner):
-    finish(learner)
-
-
-@operation(policy, Propd)
+@operation(operations.policy, Propd)
 def _(learner, h, x, probabilities):
     entries = learner.entries[h, learner.rows[h, x]]
     for a in range(len(entries)):
         probabilities[a] = entries[a].chance
 
 
-@operation(dual, Propd)
+@operation(operations.dual, Propd)
 def _(learner):
     return learner.now[0].Y

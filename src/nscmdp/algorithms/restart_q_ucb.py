@@ -30,31 +30,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp import budget
-from nscmdp.algorithms._greedy import greedy, tied
-from nscmdp.algorithms._triple_q import frame_range, optimistic, remaining
+from nscmdp import learner as operations
+from nscmdp.algorithms._frame_ends import frame_range
+from nscmdp.algorithms._tables import greedy, optimistic, remaining, tied
 from nscmdp.cmdp import Array
 from nscmdp.kernels.jit import jit
-from nscmdp.learner import (
-    Factor,
-    act_and_estimate,
-    certain_action,
-    end_of_episode,
-    learn_from_estimate,
-    operation,
-    scalars,
-)
+from nscmdp.learner import Factor, operation, scalars
 from nscmdp.problem import Problem
 
 TITLE = "RestartQ-UCB (no constraint)"
+SWEEPS = 0
+RESTARTS = "epoch"
 CONSTRAINED = False
 
 # ``scaled`` keeps the formula of D and replaces the bonus.
 FACTORS = {
     "bonus": Factor(0.01, 1e-4, 1.0),  # bonus H / sqrt(n)
     "frame": Factor(1.0, 0.1, 10.0),  # epochs of frame K/D episodes
-    "initial": Factor(
-        4.0, 1.0, 4.0
-    ),  # Q_h = initial times a bound of V_h along the path, at most H-h+1
+    "initial": Factor(4.0, 1.0, 4.0),  # Q_h = initial times a bound of V_h, at most H-h+1
     "reference": Factor(50.0),  # N0 = reference H, for the Freedman bonus alone
 }
 CONFIDENCE = 0.05  # p
@@ -70,9 +63,7 @@ class Variants:
     local_budgets: bool = False  # add 2 b_Delta, as where each epoch's budget is known
     bonus: Literal["hoeffding", "freedman"] = "hoeffding"
     multiplier: float = 0.0  # lambda: the reward is (r + lambda g) / (1 + lambda)
-    start: Literal["optimistic", "below"] = (
-        "optimistic"  # Q starts at or above V, or at 0.4 of that
-    )
+    start: Literal["optimistic", "below"] = "optimistic"  # Q from above V, or at 0.4 of it
 
 
 class Constants(NamedTuple):
@@ -220,18 +211,7 @@ def apply_pending_resets(learner, h, x):
         learner.reference[h, x] = learner.initial[h]
 
 
-def resets_applied(learner: RestartQ) -> Array:
-    """The table with past epochs forgotten and plain visits."""
-    table = learner.table.copy()
-    h, x = np.nonzero(table[:, :, N, 0] < learner.now[0].zero)
-    table[h, x] = 0.0
-    table[h, x, Q] = learner.initial[h, None]
-    table[h, x, N] = learner.now[0].zero
-    table[:, :, N] -= learner.now[0].zero
-    return table
-
-
-@operation(act_and_estimate, RestartQ)
+@operation(operations.act_and_estimate, RestartQ)
 def _(learner, h, x, u):
     if learner.table[h, x, N, 0] < learner.now[0].zero:
         apply_pending_resets(learner, h, x)
@@ -241,7 +221,7 @@ def _(learner, h, x, u):
     return action, best, 0.0
 
 
-@operation(learn_from_estimate, RestartQ)
+@operation(operations.learn_from_estimate, RestartQ)
 def _(learner, h, x, action, r, g, y, v, w):
     a = np.uint32(action)  # unsigned: a signed index is tested for counting from the end
     paid = learner.on_reward * r + learner.on_utility * g
@@ -287,11 +267,8 @@ def by_advantage(learner, h, x, a):
     ref, advantage = sums[REF, a] / visits, sums[STAGE_ADV, a] / n
     var_ref = max(sums[REF2, a] / visits - ref**2, 0.0)
     var = max(sums[STAGE_ADV2, a] / n - advantage**2, 0.0)
-    bonus = (
-        2.0 * np.sqrt(var_ref * iota / visits)
-        + 2.0 * np.sqrt(var * iota / n)
-        + np.sqrt(learner.noise / n)
-    )
+    bonus = 2.0 * np.sqrt(var_ref * iota / visits) + 2.0 * np.sqrt(var * iota / n)
+    bonus += np.sqrt(learner.noise / n)
     bonus += 5.0 * H * (iota / visits + iota / n + (iota / visits) ** 0.75 + (iota / n) ** 0.75)
     estimate = sums[STAGE_R, a] / n + ref + advantage + bonus
     sums[STAGE_R, a] = sums[STAGE_ADV, a] = sums[STAGE_ADV2, a] = 0.0
@@ -309,7 +286,7 @@ def freeze_reference(learner, h, x):
         learner.reference[h, x] = best
 
 
-@operation(end_of_episode, RestartQ)
+@operation(operations.end_of_episode, RestartQ)
 def _(learner):
     now = learner.now[0]
     now.episode += 1
@@ -317,7 +294,7 @@ def _(learner):
         now.zero += learner.epoch + 1
 
 
-@operation(certain_action, RestartQ)
+@operation(operations.certain_action, RestartQ)
 def _(learner, h, x, probabilities):
     if learner.table[h, x, N, 0] < learner.now[0].zero:
         apply_pending_resets(learner, h, x)

@@ -20,23 +20,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nscmdp import learner as operations
+from nscmdp.algorithms._mixture import act_on_mixture, policy_on_mixture
 from nscmdp.cmdp import Array
 from nscmdp.kernels.induction import TIE
 from nscmdp.kernels.jit import jit
-from nscmdp.learner import (
-    Factor,
-    act,
-    begin_episode,
-    certain_action,
-    end_of_episode,
-    learn,
-    operation,
-    scalars,
-)
+from nscmdp.learner import Factor, operation, scalars
 from nscmdp.optimum import CLOSED, FEASIBLE, MOST_CUTS, Mixture, mixture
 from nscmdp.problem import Problem
 
 TITLE = "sliding-window OptCMDP (model-based, not in the paper)"
+SWEEPS = 8
 
 # There is no printed version to be literal about.
 FACTORS = {
@@ -87,9 +81,7 @@ class OptCMDP(NamedTuple):
     used: NDArray[np.int64]  # (H+1,): how many rows there are
     states: NDArray[np.uint32]  # (H+1, rows): the state of a row ...
     order: NDArray[np.uint32]  # (H+1, rows): ... and all rows but row 0, by their states
-    path: NDArray[
-        np.uint32
-    ]  # (w, H+1): the rows that an episode of the window was in, episode k at k mod w
+    path: NDArray[np.uint32]  # (w, H+1): rows that an episode of the window was in, k at k mod w
     actions: NDArray[np.uint32]  # (w, H)
     paid: Array  # (w, H, 2): r and g
     entries: Any  # (H, rows, A) of ENTRY
@@ -107,9 +99,8 @@ class OptCMDP(NamedTuple):
 def learner(problem: Problem, constants: Constants) -> OptCMDP:
     S, A, H, K = problem[:4]
     rows = 1 + min(S, K)
-    columns = problem.env.successors.shape[
-        3
-    ]  # room alone: which successors there are, and how many, is learnt
+    # Room alone: which successors there are, and how many, is learnt.
+    columns = problem.env.successors.shape[3]
     return OptCMDP(
         rows=np.zeros((H + 1, S), np.uint32),
         used=np.ones(H + 1, np.int64),
@@ -129,21 +120,6 @@ def learner(problem: Problem, constants: Constants) -> OptCMDP:
         refresh=constants.refresh,
         rho=problem.rho,
     )
-
-
-@jit
-def plan(learner):
-    """Solve the problem anew where that is due."""
-    now = learner.now[0]
-    if now.due == 0 and now.episode - now.solved < learner.refresh:
-        return
-    now.solved, now.due = now.episode, 0
-    estimate(learner)
-    share = solve(learner)
-    if share > 0.0:
-        share_by_row(learner, share)
-    else:
-        learner.rising[:] = 0.0 if share == 0.0 else 1.0
 
 
 @jit
@@ -172,13 +148,8 @@ def add_up(learner):
         for row in range(1, learner.used[h]):
             for a in range(actions):
                 entry = learner.entries[h, row, a]
-                entry.n, entry.since, entry.reward, entry.utility, entry.known = (
-                    0.0,
-                    0.0,
-                    0.0,
-                    0.0,
-                    0,
-                )
+                entry.n, entry.since, entry.known = 0.0, 0.0, 0
+                entry.reward, entry.utility = 0.0, 0.0
     episodes = min(learner.now[0].episode, len(learner.path))
     for i in range(episodes):
         learner.mu0[learner.path[i, 0]] += 1.0 / episodes
@@ -294,10 +265,8 @@ def share_by_row(learner, share):
         learner.occupancy[0, 0, row] = (1.0 - share) * learner.mu0[row]
         learner.occupancy[0, 1, row] = share * learner.mu0[row]
     for h in range(len(learner.rising)):
-        here, there = (
-            learner.occupancy[h % 2],
-            learner.occupancy[(h + 1) % 2, :, : learner.used[h + 1]],
-        )
+        here = learner.occupancy[h % 2]
+        there = learner.occupancy[(h + 1) % 2, :, : learner.used[h + 1]]
         for row in range(learner.used[h]):
             total = here[0, row] + here[1, row]
             learner.rising[h, row] = here[1, row] / total if total > 0.0 else 0.0
@@ -314,10 +283,8 @@ def follow(learner, h, choice, here, there):
     for i in range(learner.used[h] - 1):
         row = learner.order[h, i]
         scatter(here[0] * chance, learner.states[h, row] - passed, there)
-        entry, successors = (
-            learner.entries[h, row, choice[row]],
-            learner.successors[h, row, choice[row]],
-        )
+        a = choice[row]
+        entry, successors = learner.entries[h, row, a], learner.successors[h, row, a]
         for j in range(entry.known):
             there[successors[j].row] += here[row] * successors[j].probability
         if entry.n == 0.0:
@@ -336,22 +303,6 @@ def scatter(flow, times, there):
 
 
 @jit
-def record(learner, h, x, a, r, g, y):
-    at = learner.now[0].episode % len(learner.path)
-    row = row_of(learner, h, x)
-    learner.path[at, h], learner.path[at, h + 1], learner.actions[at, h] = (
-        row,
-        row_of(learner, h + 1, y),
-        a,
-    )
-    learner.paid[at, h, 0], learner.paid[at, h, 1] = r, g
-    entry = learner.entries[h, row, a]
-    entry.since += 1.0
-    if entry.since >= max(entry.n, 1.0):
-        learner.now[0].due = 1
-
-
-@jit
 def row_of(learner, h, x):
     """The row of a state that is met."""
     row = learner.rows[h, x]
@@ -366,43 +317,44 @@ def row_of(learner, h, x):
     return row
 
 
-@operation(begin_episode, OptCMDP)
+@operation(operations.begin_episode, OptCMDP)
 def _(learner, u):
-    plan(learner)
+    """Solve the problem anew where that is due."""
+    now = learner.now[0]
+    if now.due == 0 and now.episode - now.solved < learner.refresh:
+        return
+    now.solved, now.due = now.episode, 0
+    estimate(learner)
+    share = solve(learner)
+    if share > 0.0:
+        share_by_row(learner, share)
+    else:
+        learner.rising[:] = 0.0 if share == 0.0 else 1.0
 
 
-@operation(act, OptCMDP)
+@operation(operations.act, OptCMDP)
 def _(learner, h, x, u):
-    row = learner.rows[h, x]
-    choice = (
-        learner.mixture.rising[h, row]
-        if u < learner.rising[h, row]
-        else learner.mixture.falling[h, row]
-    )
-    return int(choice)
+    return act_on_mixture(learner, h, learner.rows[h, x], u)
 
 
-@operation(learn, OptCMDP)
+@operation(operations.learn, OptCMDP)
 def _(learner, h, x, a, r, g, y):
-    record(learner, h, x, a, r, g, y)
+    at = learner.now[0].episode % len(learner.path)
+    row = row_of(learner, h, x)
+    learner.path[at, h], learner.actions[at, h] = row, a
+    learner.path[at, h + 1] = row_of(learner, h + 1, y)
+    learner.paid[at, h, 0], learner.paid[at, h, 1] = r, g
+    entry = learner.entries[h, row, a]
+    entry.since += 1.0
+    if entry.since >= max(entry.n, 1.0):
+        learner.now[0].due = 1
 
 
-@operation(end_of_episode, OptCMDP)
+@operation(operations.end_of_episode, OptCMDP)
 def _(learner):
     learner.now[0].episode += 1
 
 
-@operation(certain_action, OptCMDP)
+@operation(operations.certain_action, OptCMDP)
 def _(learner, h, x, probabilities):
-    row = learner.rows[h, x]
-    rising, falling, share = (
-        learner.mixture.rising[h, row],
-        learner.mixture.falling[h, row],
-        learner.rising[h, row],
-    )
-    if rising == falling or share == 0.0 or share == 1.0:
-        return int(rising if share == 1.0 else falling)
-    probabilities[:] = 0.0
-    probabilities[rising] += share
-    probabilities[falling] += 1.0 - share
-    return -1
+    return policy_on_mixture(learner, h, learner.rows[h, x], probabilities)

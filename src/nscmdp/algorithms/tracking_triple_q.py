@@ -25,24 +25,24 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from nscmdp import learner as operations
 from nscmdp.algorithms import nonstationary_triple_q as algorithm_1
-from nscmdp.algorithms._greedy import greedy_of_two, tied_of_two
-from nscmdp.algorithms._triple_q import check_eta, optimistic, remaining, visits
-from nscmdp.cmdp import Array
-from nscmdp.kernels.jit import jit
-from nscmdp.learner import (
-    Factor,
-    act_and_estimate,
-    certain_action,
-    dual,
-    end_of_episode,
-    learn_from_estimate,
-    operation,
-    scalars,
+from nscmdp.algorithms._frame_ends import FULL, LIFT, C, FrameEnd, N, Q, apply_frame_ends
+from nscmdp.algorithms._tables import (
+    act_on_two,
+    optimistic,
+    policy_on_two,
+    remaining,
+    tables,
+    visits,
 )
+from nscmdp.algorithms._triple_q import check_eta
+from nscmdp.cmdp import Array
+from nscmdp.learner import Factor, operation, scalars
 from nscmdp.problem import Problem
 
 TITLE = "Tracking Triple-Q (Algorithm 1 repaired)"
+SWEEPS = 0
 
 # The powers of K and B are Algorithm 1's.
 FACTORS = {
@@ -53,26 +53,21 @@ FACTORS = {
     "frame": Factor(4.0, 0.1, 30.0),  # L = frame K^0.6 B^(-2/3)
     "initial": Factor(
         4.0, 1.0, 4.0
-    ),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1
+    ),  # Q_h = initial times a bound of V_h, at most H-h+1; C_h = H-h+1
     "memory": Factor(0.1, 0.01, 1.0),  # t is at most memory L
     "bump": Factor(0.01),  # Q + bump H / eta at a frame's end, for the variant reset = "bump" alone
 }
 ranges = algorithm_1.ranges
-
-Q, C, N = 0, 1, 2  # rows of the table of one (h,x)
 
 
 @dataclass(frozen=True)
 class Variants:
     """Each edit of Algorithm 1, and what it replaces."""
 
-    reset: Literal["none", "bump", "full"] = (
-        "none"  # at a frame's end: nothing, a higher Q, or all tables and counts
-    )
+    reset: Literal["none", "bump", "full"] = "none"  # at a frame's end
     rate: Literal["floored", "printed"] = "floored"  # t at most memory L, or as it is
-    queue: Literal["realised", "realised_at_frames", "estimated"] = (
-        "realised"  # Z by G_k, every episode or at a frame's end by their mean; or at a frame's end by that of C_1
-    )
+    # Z by G_k, every episode or at a frame's end by their mean; or at a frame's end by that of C_1.
+    queue: Literal["realised", "realised_at_frames", "estimated"] = "realised"
 
 
 class Constants(NamedTuple):
@@ -97,10 +92,8 @@ class TrackingTripleQ(NamedTuple):
     frame: int
     eta: float
     target: float  # rho + eps
-    stride: float  # zero grows by this at a frame's end, if that changes tables: more than an entry's visits
-    keeps: bool  # a frame's end changes no table
-    forgets: bool  # it resets all of them; else
-    bump: float  # Q grows by this
+    keeps: bool  # a frame's end changes no table; else
+    end: FrameEnd  # what it does
     every_episode: bool  # Z moves every episode
     realised: bool  # Z moves by what was collected
 
@@ -127,61 +120,31 @@ def learner(problem: Problem, constants: Constants, variants: Variants) -> Track
     check_eta(constants.eta)
     forgets = variants.reset == "full"
     most = constants.frame if forgets else problem.K  # visits of an entry until it is forgotten
-    initial = np.ascontiguousarray(np.stack([constants.initial_q, constants.initial_c], axis=1))
-    table = np.zeros((problem.H, problem.S, 3, problem.A))
-    table[:, :, :N] = initial[:, None, :, None]
     t = np.minimum(visits(int(min(most, np.ceil(constants.longest)))), constants.longest)
     return TrackingTripleQ(
-        table=table,
-        initial=initial,
+        **tables(problem, constants.initial_q, constants.initial_c),
         rate=(constants.chi + 1) / (constants.chi + t),
         bonus=constants.bonus(t) + 2 * problem.H * constants.btilde,
         now=scalars(Z=0.0, weight=0.0, utility=0.0, episode=0, zero=0.0),
         frame=constants.frame,
         eta=constants.eta,
         target=problem.rho + constants.eps,
-        stride=most + 2.0,
         keeps=variants.reset == "none",
-        forgets=forgets,
-        bump=constants.bump,
+        end=FrameEnd(FULL if forgets else LIFT, most + 2.0, constants.bump),
         every_episode=variants.queue == "realised",
         realised=variants.queue != "estimated",
     )
 
 
-@jit
-def apply_frame_ends(learner, h, x):
-    """What frames that ended since the last visit of (h,x) do to it; zero, which N is counted from, tells how many."""
-    zero, table = learner.now[0].zero, learner.table[h, x]
-    ended = int(zero / learner.stride) - int(table[N, 0] / learner.stride)
-    for a in range(table.shape[1] if ended > 0 else 0):
-        if learner.forgets:
-            table[Q, a], table[C, a], table[N, a] = (
-                learner.initial[h, 0],
-                learner.initial[h, 1],
-                zero,
-            )
-        else:
-            table[Q, a] = max(
-                table[Q, a], min(table[Q, a] + ended * learner.bump, learner.initial[h, 0])
-            )
-            table[N, a] += ended * learner.stride
-
-
-@operation(act_and_estimate, TrackingTripleQ)
+@operation(operations.act_and_estimate, TrackingTripleQ)
 def _(learner, h, x, u):
     if learner.table[h, x, N, 0] < learner.now[0].zero:
         apply_frame_ends(learner, h, x)
     # argmax_a Q + (Z/eta) C
-    weight = learner.now[0].weight
-    best, ties, action, v, w = greedy_of_two(learner.table, h, x, weight)
-    if ties > 1:
-        v, w = v / ties, w / ties
-        action = tied_of_two(learner.table, h, x, weight, best, int(u * ties))
-    return action, v, w
+    return act_on_two(learner.table, h, x, learner.now[0].weight, 0.0, u)
 
 
-@operation(learn_from_estimate, TrackingTripleQ)
+@operation(operations.learn_from_estimate, TrackingTripleQ)
 def _(learner, h, x, action, r, g, y, v, w):
     now = learner.now[0]
     a = np.uint32(action)
@@ -197,7 +160,7 @@ def _(learner, h, x, action, r, g, y, v, w):
         now.utility += learner.table[h, x, C, a]
 
 
-@operation(end_of_episode, TrackingTripleQ)
+@operation(operations.end_of_episode, TrackingTripleQ)
 def _(learner):
     now = learner.now[0]
     now.episode += 1
@@ -212,23 +175,16 @@ def _(learner):
         now.utility = 0.0
         now.weight = now.Z / learner.eta
     if ends and not learner.keeps:
-        now.zero += learner.stride
+        now.zero += learner.end.stride
 
 
-@operation(certain_action, TrackingTripleQ)
+@operation(operations.certain_action, TrackingTripleQ)
 def _(learner, h, x, probabilities):
     if learner.table[h, x, N, 0] < learner.now[0].zero:
         apply_frame_ends(learner, h, x)
-    weight = learner.now[0].weight
-    best, ties, action, _, _ = greedy_of_two(learner.table, h, x, weight)
-    if ties == 1:
-        return action
-    for a in range(learner.table.shape[3]):
-        tied = learner.table[h, x, Q, a] + weight * learner.table[h, x, C, a] == best
-        probabilities[a] = 1.0 / ties if tied else 0.0
-    return -1
+    return policy_on_two(learner.table, h, x, learner.now[0].weight, 0.0, probabilities)
 
 
-@operation(dual, TrackingTripleQ)
+@operation(operations.dual, TrackingTripleQ)
 def _(learner):
     return learner.now[0].weight

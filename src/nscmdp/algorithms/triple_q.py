@@ -13,19 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nscmdp.algorithms._triple_q import (
-    Constants,
-    TripleQ,
-    frame_range,
-    iota_of,
-    optimistic,
-    remaining,
-    triple_q,
-)
+from nscmdp.algorithms._frame_ends import frame_range
+from nscmdp.algorithms._tables import optimistic, remaining
+from nscmdp.algorithms._triple_q import Constants, TripleQ, iota_of, triple_q
 from nscmdp.learner import Factor
 from nscmdp.problem import Problem
 
 TITLE = "Triple-Q (stationary)"
+SWEEPS = 0
 
 # ``scaled`` keeps the powers of K and replaces every other constant by one of these.
 FACTORS = {
@@ -35,7 +30,7 @@ FACTORS = {
     "frame": Factor(4.0, 0.1, 30.0),  # L = frame K^0.6
     "initial": Factor(
         4.0, 1.0, 4.0
-    ),  # Q_h = initial times a bound of V_h along the path, at most H-h+1; C_h = H-h+1;
+    ),  # Q_h = initial times a bound of V_h, at most H-h+1; C_h = H-h+1
     # where one of them is reached, both are put back to them
     "bump": Factor(0.01, 1e-3, 1.0),  # Q + bump H / eta at a frame's end
 }
@@ -46,12 +41,8 @@ class Variants:
     """Departures from the listing."""
 
     cbar: Literal["after", "before"] = "after"  # C_1 as updated, or as it was
-    backup: Literal["own", "greedy", "taken"] = (
-        "own"  # V, W of the greedy action or the one taken; own: as authors do
-    )
-    start: Literal["optimistic", "below"] = (
-        "optimistic"  # Q starts at or above V, or at 0.4 of that
-    )
+    backup: Literal["own", "greedy", "taken"] = "own"  # V, W of which action
+    start: Literal["optimistic", "below"] = "optimistic"  # Q from above V, or at 0.4 of it
 
 
 def literal(problem: Problem) -> Constants:

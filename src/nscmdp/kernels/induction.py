@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.drift import DriftingCMDP
-from nscmdp.kernels.jit import borrowed, expanded, inlined, jit
+from nscmdp.kernels.jit import inlined, jit
 
 TIE = 1e-12  # action values closer than this are the same
+GRID = (4, 4, 4)  # the shape of a map, known to the compiler: actions, how many at once, columns
 
 
 class Reach(NamedTuple):
@@ -23,9 +24,7 @@ class Reach(NamedTuple):
 
     states: NDArray[np.uint32]  # of step 0, of step 1, ...
     steps: NDArray[np.int64]  # (H+1,): the states of step h are those from steps[h] to steps[h+1]
-    spans: NDArray[
-        np.int64
-    ]  # (n,2): the stretches from one (layer,x) up to another that hold all of these
+    spans: NDArray[np.int64]  # (n,2): stretches from one (layer,x) up to another that hold these
     shared: bool  # do all actions of a state have the same successors, in the same columns?
 
 
@@ -82,16 +81,6 @@ def reach_of(successors: NDArray[np.uint32], mu0: Array, horizon: int) -> Reach:
     return Reach(reached[: steps[-1]], steps, spans, shared)
 
 
-def everywhere(horizon: int, states: int) -> Reach:
-    """Every state at every step, for a model that is yet to be filled: a layer per step, a column per next state."""
-    return Reach(
-        np.tile(np.arange(states, dtype=np.uint32), horizon),
-        np.arange(horizon + 1) * states,
-        np.array([[0, horizon * states]]),
-        True,
-    )
-
-
 @jit
 def follow_all(successors, mu0, reached, steps, found):
     """Write the states of every step, and which (layer,x) are ``found`` among them; do actions share successors?"""
@@ -115,10 +104,9 @@ def follow_all(successors, mu0, reached, steps, found):
 
 
 def drift_of(env: DriftingCMDP) -> DriftArrays:
-    probability, reward, utility = (
-        values.reshape(len(env.anchors), -1)
-        for values in (env.probability, env.reward, env.utility)
-    )
+    flat = len(env.anchors), -1
+    probability, reward = env.probability.reshape(flat), env.reward.reshape(flat)
+    utility = env.utility.reshape(flat)
     return DriftArrays(env.successors, probability, reward, utility, env.knots, env.route)
 
 
@@ -136,26 +124,15 @@ def find_leg(drift, k):
 @jit
 def mix(drift, k, model):
     """Write the model of episode k, where it can be reached."""
-    mix_in(k, *borrowed((drift, model)))
-
-
-@expanded
-def mix_in(k, drift, model):
     start, end, weight = find_leg(drift, k)
     _, _, actions, columns = model.successors.shape
     _, probability, reward, utility = flat_rows(model)
-    for first, last in model.reach.spans:
-        blend(
-            drift.probability,
-            start,
-            end,
-            weight,
-            first * actions * columns,
-            last * actions * columns,
-            probability,
-        )
-        blend(drift.reward, start, end, weight, first * actions, last * actions, reward)
-        blend(drift.utility, start, end, weight, first * actions, last * actions, utility)
+    for span in model.reach.spans:
+        first, last = span[0] * actions, span[1] * actions
+        blend(drift.reward, start, end, weight, first, last, reward)
+        blend(drift.utility, start, end, weight, first, last, utility)
+        first, last = first * columns, last * columns
+        blend(drift.probability, start, end, weight, first, last, probability)
 
 
 @jit
@@ -165,7 +142,7 @@ def blend(anchors, start, end, weight, first, last, out):
         mixed[i] = (1.0 - weight) * here[i] + weight * there[i]
 
 
-@jit
+@inlined
 def flat_rows(model):
     """Successors, probabilities, rewards and utilities of all rows; see :func:`first_row` for their numbers."""
     return (
@@ -187,10 +164,8 @@ def first_row(model, h):
 def look_ahead(rows, columns, row, later):
     """Reward and utility of one row (h,x,a) and all that follows; ``later`` (S,2) holds V and W of the next step."""
     successors, probability, reward, utility = rows
-    first, width = (
-        np.uint64(row),
-        np.uint64(columns),
-    )  # unsigned: a signed index is tested for counting from the end
+    # Unsigned: a signed index is tested for counting from the end.
+    first, width = np.uint64(row), np.uint64(columns)
     value, utility_value = reward[first], utility[first]
     for i in range(width):
         y, p = successors[first * width + i], probability[first * width + i]
@@ -218,20 +193,6 @@ def look_ahead_four(rows, columns, row, later):
 
 
 @inlined
-def in_fours(model):
-    """How many of a state's actions :func:`look_ahead_four` can take."""
-    actions = model.successors.shape[2]
-    return actions // 4 * 4 if model.reach.shared else 0
-
-
-@inlined
-def is_grid(model):
-    """Do four actions share four successors? Inductions are compiled for these numbers, and once more for any."""
-    _, _, actions, columns = model.successors.shape
-    return model.reach.shared and actions == 4 and columns == 4
-
-
-@inlined
 def reachable(model, h):
     """The states that step h can be in."""
     return model.reach.states[model.reach.steps[h] : model.reach.steps[h + 1]]
@@ -246,46 +207,68 @@ def start_values(model, values):
     return value, utility
 
 
+@inlined
+def is_grid(model):
+    """Do four actions share four successors? Inductions are compiled for these numbers, and once more for any."""
+    return model.reach.shared and model.successors.shape[2] == 4 and model.successors.shape[3] == 4
+
+
+@inlined
+def any_shape(model):
+    return model.successors.shape[2], 0, model.successors.shape[3]
+
+
+@inlined
+def induction(back_up, model, values, arguments):
+    """V and W at the start, by ``back_up`` of every state that a step can be in, from the last step to the first.
+
+    ``back_up(shape, rows, row, later, h, i, x, arguments)`` gives V and W of one state: ``row`` is its first row, i
+    its place in :class:`Reach`, ``arguments`` are its own. ``values`` (2,S,2) is room to work in.
+    """
+    if is_grid(model):
+        return sweep(GRID, back_up, model, values, arguments)
+    return sweep(any_shape(model), back_up, model, values, arguments)
+
+
+@inlined
+def sweep(shape, back_up, model, values, arguments):
+    rows, steps = flat_rows(model), model.reach.steps
+    values[model.horizon % 2] = 0.0
+    for h in range(model.horizon - 1, -1, -1):
+        first, later, now = first_row(model, h), values[(h + 1) % 2], values[h % 2]
+        for i in range(steps[h], steps[h + 1]):
+            x = model.reach.states[i]
+            now[x, 0], now[x, 1] = back_up(
+                shape, rows, first + x * shape[0], later, h, i, x, arguments
+            )
+    return start_values(model, values[0])
+
+
 @jit
 def greedy(model, on_reward, on_utility, choice, values):
     """Maximise on_reward V + on_utility W; ties go to the utility, or to the reward where on_reward is 0.
 
     Writes the deterministic policy ``choice`` (H,S) and uses ``values`` (2,S,2); returns its V and W.
     """
-    return choose(on_reward, on_utility, *borrowed((model, choice, values)))
-
-
-@expanded
-def choose(on_reward, on_utility, model, choice, values):
-    if is_grid(model):
-        return choose_among(4, 4, 4, on_reward, on_utility, model, choice, values)
-    _, _, actions, columns = model.successors.shape
-    return choose_among(
-        actions, in_fours(model), columns, on_reward, on_utility, model, choice, values
-    )
+    return induction(maximum, model, values, (on_reward, on_utility, choice))
 
 
 @inlined
-def choose_among(actions, fours, columns, on_reward, on_utility, model, choice, values):
-    rows = borrowed(flat_rows(model))
-    values[model.horizon % 2] = 0.0
-    for h in range(model.horizon - 1, -1, -1):
-        first = first_row(model, h)
-        later, now = values[(h + 1) % 2], values[h % 2]
-        for x in reachable(model, h):
-            row, kept = first + x * actions, (-np.inf, -np.inf, 0, 0.0, 0.0)
-            for a in range(0, fours, 4):
-                one, two, three, four = look_ahead_four(rows, columns, row + a, later)
-                kept = preferred(on_reward, on_utility, kept, a, one)
-                kept = preferred(on_reward, on_utility, kept, a + 1, two)
-                kept = preferred(on_reward, on_utility, kept, a + 2, three)
-                kept = preferred(on_reward, on_utility, kept, a + 3, four)
-            for a in range(fours, actions):
-                kept = preferred(
-                    on_reward, on_utility, kept, a, look_ahead(rows, columns, row + a, later)
-                )
-            _, _, choice[h, x], now[x, 0], now[x, 1] = kept
-    return start_values(model, values[0])
+def maximum(shape, rows, row, later, h, i, x, arguments):
+    actions, fours, columns = shape
+    on_reward, on_utility, choice = arguments
+    kept = (-np.inf, -np.inf, 0, 0.0, 0.0)
+    for a in range(0, fours, 4):
+        one, two, three, four = look_ahead_four(rows, columns, row + a, later)
+        kept = preferred(on_reward, on_utility, kept, a, one)
+        kept = preferred(on_reward, on_utility, kept, a + 1, two)
+        kept = preferred(on_reward, on_utility, kept, a + 2, three)
+        kept = preferred(on_reward, on_utility, kept, a + 3, four)
+    for a in range(fours, actions):
+        ahead = look_ahead(rows, columns, row + a, later)
+        kept = preferred(on_reward, on_utility, kept, a, ahead)
+    _, _, choice[h, x], value, utility_value = kept
+    return value, utility_value
 
 
 @inlined
@@ -302,35 +285,13 @@ def preferred(on_reward, on_utility, kept, a, ahead):
 
 @jit
 def follow(model, one, other, values, others):
-    """V and W of two deterministic policies (H,S), in one pass over the model: v, w, v', w'."""
-    return walk(*borrowed((model, one, other, values, others)))
-
-
-@expanded
-def walk(model, one, other, values, others):
-    if is_grid(model):
-        return walk_on(4, 4, model, one, other, values, others)
-    _, _, actions, columns = model.successors.shape
-    return walk_on(actions, columns, model, one, other, values, others)
+    """V and W of two deterministic policies (H,S): v, w, v', w'; uses ``values`` and ``others`` (2,S,2)."""
+    return *induction(followed, model, values, one), *induction(followed, model, others, other)
 
 
 @inlined
-def walk_on(actions, columns, model, one, other, values, others):
-    rows = borrowed(flat_rows(model))
-    values[model.horizon % 2] = 0.0
-    others[model.horizon % 2] = 0.0
-    for h in range(model.horizon - 1, -1, -1):
-        row = first_row(model, h)
-        later, now = values[(h + 1) % 2], values[h % 2]
-        later_other, now_other = others[(h + 1) % 2], others[h % 2]
-        for x in reachable(model, h):
-            now[x, 0], now[x, 1] = look_ahead(rows, columns, row + x * actions + one[h, x], later)
-            now_other[x, 0], now_other[x, 1] = look_ahead(
-                rows, columns, row + x * actions + other[h, x], later_other
-            )
-    v, w = start_values(model, values[0])
-    v_other, w_other = start_values(model, others[0])
-    return v, w, v_other, w_other
+def followed(shape, rows, row, later, h, i, x, choice):
+    return look_ahead(rows, shape[2], row + choice[h, x], later)
 
 
 def empty_policy(model: Model) -> Array:
@@ -341,45 +302,23 @@ def empty_policy(model: Model) -> Array:
 @jit
 def expect(model, policy, values):
     """V and W of a policy, as :func:`empty_policy` has it; uses ``values`` (2,S,2)."""
-    return average(*borrowed((model, policy, values)))
-
-
-@expanded
-def average(model, policy, values):
-    if is_grid(model):
-        return average_among(4, 4, 4, model, policy, values)
-    _, _, actions, columns = model.successors.shape
-    return average_among(actions, in_fours(model), columns, model, policy, values)
+    return induction(expected, model, values, policy)
 
 
 @inlined
-def average_among(actions, fours, columns, model, policy, values):
-    rows = borrowed(flat_rows(model))
-    values[model.horizon % 2] = 0.0
-    for h in range(model.horizon - 1, -1, -1):
-        first = first_row(model, h)
-        later, now = values[(h + 1) % 2], values[h % 2]
-        states, here = reachable(model, h), policy[model.reach.steps[h] :]
-        for i in range(len(states)):
-            x = states[i]
-            now[x, 0], now[x, 1] = average_of(
-                actions, fours, columns, rows, first + x * actions, here[i], later
-            )
-    return start_values(model, values[0])
+def expected(shape, rows, row, later, h, i, x, policy):
+    return mean_ahead(shape, rows, row, later, policy[i])
 
 
 @inlined
-def average_of(actions, fours, columns, rows, row, probabilities, later):
+def mean_ahead(shape, rows, row, later, probabilities):
     """A probability of 0 adds 0 to a sum that is never -0.0: the result does not depend on whether it is left out."""
+    actions, fours, columns = shape
     value, utility_value = 0.0, 0.0
     for a in range(0, fours, 4):
         (v1, w1), (v2, w2), (v3, w3), (v4, w4) = look_ahead_four(rows, columns, row + a, later)
-        p1, p2, p3, p4 = (
-            probabilities[a],
-            probabilities[a + 1],
-            probabilities[a + 2],
-            probabilities[a + 3],
-        )
+        p1, p2 = probabilities[a], probabilities[a + 1]
+        p3, p4 = probabilities[a + 2], probabilities[a + 3]
         value = value + p1 * v1 + p2 * v2 + p3 * v3 + p4 * v4
         utility_value = utility_value + p1 * w1 + p2 * w2 + p3 * w3 + p4 * w4
     for a in range(fours, actions):

@@ -14,16 +14,9 @@ from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.jit import jit
 
+PAID = ("threshold", "reward", "utility", "alias_reward", "alias_utility")
 OUTCOME = np.dtype(
-    [
-        ("threshold", np.float64),
-        ("reward", np.float64),
-        ("utility", np.float64),
-        ("alias_reward", np.float64),
-        ("alias_utility", np.float64),
-        ("state", np.uint32),
-        ("alias_state", np.uint32),
-    ]
+    [*((name, np.float64) for name in PAID), ("state", np.uint32), ("alias_state", np.uint32)]
 )
 
 
@@ -36,11 +29,9 @@ class Sampler(NamedTuple):
 def sampler_of(env: DriftingCMDP) -> Sampler:
     columns = env.probability.shape[-1]
     threshold, alias = alias_tables(env.probability.reshape(-1, columns))
-    threshold, alias = (
-        threshold.reshape(env.probability.shape),
-        alias.reshape(env.probability.shape),
-    )
-    outcomes = np.empty(env.probability.shape, OUTCOME)
+    shape = env.probability.shape
+    threshold, alias = threshold.reshape(shape), alias.reshape(shape)
+    outcomes = np.empty(shape, OUTCOME)
     outcomes["threshold"] = threshold
     outcomes["state"] = env.successors
     outcomes["alias_state"] = np.take_along_axis(
@@ -90,9 +81,8 @@ def fill_alias_tables(probability, threshold, alias):
         while riches > 0:
             riches -= 1
             threshold[row, rich[riches]] = 1.0
-        while (
-            poors > 0
-        ):  # only rounding leaves any: a column of probability 0 always found a rich one
+        # Only rounding leaves any: a column of probability 0 always found a rich one.
+        while poors > 0:
             poors -= 1
             if probability[row, poor[poors]] > 0.0:
                 threshold[row, poor[poors]] = 1.0

@@ -12,10 +12,9 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-OTHERS: dict[
-    str, Path
-] = {}  # by top-level module: the folder of another package that is built on this one
-PLUGINS: dict[str, Path] = {}  # by top-level module: the folder of a plug-in's package, or its file
+# By top-level module: the folder of another package that is built on this one, ...
+OTHERS: dict[str, Path] = {}
+PLUGINS: dict[str, Path] = {}  # ... and of a plug-in's package, or its file
 KERNELS = ("simulate.py", "learner.py", "optimum.py", "kernels/*.py", "algorithms/*.py")
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from nscmdp import algorithms, environments, files, simulate
-from nscmdp.kernels.jit import folder as kept_in
+from nscmdp.kernels.cache import folder as kept_in
 from nscmdp.problem import DoesNotFit
 from wei2023.runs import integrity
 from wei2023.study import layout

@@ -156,28 +156,17 @@ def test_a_scalar_that_numpy_would_hide_is_refused(name):
 
 
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
-def test_a_run_is_finite_and_its_gap_is_never_negative(tiny, name, setting):
-    run = simulate.run(tiny, name, setting, seed=1)
-    for part in (
-        run.reward,
-        run.utility,
-        run.value,
-        run.utility_value,
-        run.regret,
-        run.violation,
-        run.gap,
-    ):
-        assert np.isfinite(part).all()
-    assert gaps(tiny, run).min() >= -1e-9 * (1 + run.optimum[:, 2].max())
-    assert (run.value >= -1e-12).all()
-    assert (run.value <= tiny.H).all()
-
-
-@pytest.mark.parametrize(("name", "setting"), SETTINGS)
-def test_what_a_learner_plays_is_the_policy_that_is_evaluated(tiny, name, setting):
+def test_a_run_is_finite_repeatable_and_of_the_policies_that_are_evaluated(tiny, name, setting):
     """Realised less exact value is noise of mean zero: act draws from policy, and probabilities sum to one."""
-    for seed in (1, 2):
-        run = simulate.run(tiny, name, setting, seed=seed, solve=False)
+    first, again, other = (simulate.run(tiny, name, setting, seed=seed) for seed in (1, 1, 2))
+    for part in ("reward", "utility", "value", "utility_value", "regret", "violation", "gap"):
+        assert np.isfinite(getattr(first, part)).all()
+        np.testing.assert_array_equal(getattr(first, part), getattr(again, part))
+    assert not np.array_equal(first.reward, other.reward)
+    assert gaps(tiny, first).min() >= -1e-9 * (1 + first.optimum[:, 2].max())
+    assert (first.value >= -1e-12).all()
+    assert (first.value <= tiny.H).all()
+    for run in (first, other):
         windows = run.window_episodes
         for realised, exact in ((run.reward, run.value), (run.utility, run.utility_value)):
             expected = np.add.reduceat(exact, np.cumsum(windows) - windows) / windows
@@ -195,16 +184,6 @@ def test_policies_are_distributions(name, setting):
     np.testing.assert_allclose(run.utility_value, env.H, atol=1e-9)
 
 
-@pytest.mark.parametrize(("name", "setting"), SETTINGS)
-def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(tiny, name, setting):
-    first, again, other = (
-        simulate.run(tiny, name, setting, seed=seed, solve=False) for seed in (1, 1, 2)
-    )
-    for part in ("reward", "utility", "value", "utility_value"):
-        np.testing.assert_array_equal(getattr(first, part), getattr(again, part))
-    assert not np.array_equal(first.reward, other.reward)
-
-
 def parts(learner):
     """The fields of a learner, and those of the learners inside it."""
     return [
@@ -219,7 +198,7 @@ def test_every_variant_runs_and_departs_from_the_listing(tiny, name, variant, va
     """In some setting: a constant that a setting does not have (the notebook's b~) cannot be left out of it."""
     departed = False
     for setting in algorithms.settings(name):
-        run = simulate.run(tiny, name, setting, variants={variant: value}, solve=False)
+        run = simulate.run(tiny, name, setting, 0, 20, variants={variant: value}, solve=False)
         assert np.isfinite(run.value).all()
         pair = (
             algorithms.make(name, Problem.of(tiny), setting, variants=v)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from test_triple_q import SEED, Listing, algorithm_1, close, iota_of
 
-from helpers import facts, random_path
+from helpers import facts, random_path, resets_applied
 from nscmdp import algorithms, environments, optimum, simulate
-from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.problem import Problem
 
 CROSSED = {

@@ -12,6 +12,7 @@ from helpers import facts, random_path
 from nscmdp import algorithms, environments, simulate
 from nscmdp.algorithms import _detection
 from nscmdp.algorithms._detection import detection, likelihood_ratio, observe, threshold
+from nscmdp.kernels.jit import jit
 from nscmdp.problem import Problem
 
 NAME, SEED = "detecting_triple_q", 5
@@ -166,15 +167,17 @@ def test_two_standard_exponentials_and_log_4_bound_the_likelihood_ratio():
 
 def first_alarm(means, level, entries=1, seed=0):
     """The visit at which a coin with these means raises an alarm; None if it never does."""
-    test, heads = (
-        detection(entries, 1, level),
-        np.random.default_rng(seed).random(len(means)) < means,
-    )
-    for n, head in enumerate(heads, 1):
-        observe(test, 0, float(head), 0.5, 0)
+    heads = np.random.default_rng(seed).random(len(means)) < means
+    return visits_to_alarm(detection(entries, 1, level), heads) or None
+
+
+@jit
+def visits_to_alarm(test, heads):
+    for n in range(len(heads)):
+        observe(test, 0, float(heads[n]), 0.5, 0)
         if test.now[0].alarm:
-            return n
-    return None
+            return n + 1
+    return 0
 
 
 def test_false_alarms_are_rarer_than_the_level():

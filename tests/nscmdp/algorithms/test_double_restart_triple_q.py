@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from test_triple_q import Constants, Listing
 
-from helpers import best, facts, optimistic_start, random_path
+from helpers import best, facts, optimistic_start, random_path, resets_applied
 from nscmdp import algorithms, environments, simulate
 from nscmdp.algorithms import double_restart_triple_q
-from nscmdp.algorithms._triple_q import resets_applied, triple_q
+from nscmdp.algorithms._triple_q import triple_q
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import drift_of
@@ -23,14 +23,8 @@ NAME, SEED = "double_restart_triple_q", 5
 
 
 def drifting(tightness):
-    return random_path(
-        np.random.default_rng(12),
-        [1, 70, 71, 212],
-        H=4,
-        tightness=tightness,
-        spread=0.15,
-        name="small",
-    )
+    shape = {"H": 4, "spread": 0.15, "name": "small"}
+    return random_path(np.random.default_rng(12), [1, 70, 71, 212], tightness=tightness, **shape)
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +39,8 @@ class Outer:
 
     def __init__(self, env, setting, factors, variants):
         f = facts(env)
-        default = {
-            "bonus": 0.0013,
-            "btilde": 0.0,
-            "epsilon": 4.0,
-            "eta": 0.5,
-            "frame": 4.0,
-            "initial": 4.0,
-        }
-        c = {**default, "budgets": 1.0, "epoch": 1.0, "rate": 1.0, **factors}
+        c = {"bonus": 0.0013, "btilde": 0.0, "epsilon": 4.0, "eta": 0.5, "frame": 4.0}
+        c |= {"initial": 4.0, "budgets": 1.0, "epoch": 1.0, "rate": 1.0, **factors}
         self.env, self.f, self.c, self.setting, self.variants = env, f, c, setting, variants
         literal = setting == "literal"
         repaired = variants.get("gain") == "repaired"
@@ -273,17 +260,9 @@ def test_one_arm_alone_is_algorithm_1_run_epoch_by_epoch_bit_for_bit(small, monk
 def test_probabilities_of_three_epochs_by_hand(rho):
     """Every action pays a reward of .6 and a utility of .8: every epoch has one gain, with the reward or without."""
     H, K = 2, 60
-    shape = (H, 2, 2)
-    model = CMDP(
-        P=np.full((*shape, 2), 0.5),
-        r=np.full(shape, 0.6),
-        g=np.full(shape, 0.8),
-        rho=rho * H,
-        mu0=[0.5, 0.5],
-    )
-    run = simulate.run(
-        DriftingCMDP([model], [1], episodes=K), NAME, "scaled", 1, None, factors={"rate": 0.7}
-    )
+    r, g, P = np.full((H, 2, 2), 0.6), np.full((H, 2, 2), 0.8), np.full((H, 2, 2, 2), 0.5)
+    env = DriftingCMDP([CMDP(P=P, r=r, g=g, rho=rho * H, mu0=[0.5, 0.5])], [1], episodes=K)
+    run = simulate.run(env, NAME, "scaled", 1, None, factors={"rate": 0.7})
     assert run.learner.block == 10  # 60^(5/9) = 9.7
     x = (0.8 * K ** (-1 / 9) + (0.6 if rho < 0.8 else 0.0)) / (1 + K ** (-1 / 9))
     np.testing.assert_allclose(run.learner.gains, x, rtol=1e-12)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from nscmdp.algorithms._exp3 import choose, exp3, reinforce, usual_rate
+from nscmdp.kernels.jit import jit
 
 
 def test_two_updates_by_hand():
@@ -70,6 +71,17 @@ def sequences(rounds):
     yield from (rng.random((rounds, 4)) < [0.5, 0.5, 0.5, 0.7], switch, bait, alternating)
 
 
+@jit
+def play(bandit, gains, draws):
+    """What the bandit earns."""
+    earned = 0.0
+    for t in range(len(draws)):
+        arm, _ = choose(bandit, draws[t])
+        earned += gains[t, arm]
+        reinforce(bandit, arm, gains[t, arm])
+    return earned
+
+
 @pytest.mark.parametrize("which", range(4))
 def test_the_expected_regret_keeps_the_guarantee(which):
     """2 sqrt(e-1) sqrt(n N ln N)"""
@@ -77,13 +89,7 @@ def test_the_expected_regret_keeps_the_guarantee(which):
     gains = list(sequences(rounds))[which].astype(float)
     arms = gains.shape[1]
     draws = np.random.default_rng([7, which]).random((runs, rounds))
-    earned = np.zeros(runs)
-    for run in range(runs):
-        bandit = exp3(arms, usual_rate(arms, rounds))
-        for t in range(rounds):
-            arm, _ = choose(bandit, draws[run, t])
-            earned[run] += gains[t, arm]
-            reinforce(bandit, arm, gains[t, arm])
+    earned = np.array([play(exp3(arms, usual_rate(arms, rounds)), gains, each) for each in draws])
     regret = gains.sum(axis=0).max() - earned
     upper = regret.mean() + 4 * regret.std() / np.sqrt(runs)
     assert upper <= 2 * np.sqrt(np.e - 1) * np.sqrt(rounds * arms * np.log(arms))

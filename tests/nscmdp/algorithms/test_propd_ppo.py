@@ -98,6 +98,8 @@ class Reading:
         return Q, V
 
 
+FAST = {"alpha": 100.0, "beta": 0.0, "window": 2.0, "restart": 2.0, "eta": 2.0}
+FAST["regularization"] = 5.0
 CASES = [
     ("literal", {}),
     ("scaled", {}),
@@ -105,17 +107,7 @@ CASES = [
         "scaled",
         {"alpha": 5.0, "beta": 0.02, "window": 0.3, "restart": 0.5, "eta": 4.0, "most": 0.1},
     ),
-    (
-        "scaled",
-        {
-            "alpha": 100.0,
-            "beta": 0.0,
-            "window": 2.0,
-            "restart": 2.0,
-            "eta": 2.0,
-            "regularization": 5.0,
-        },
-    ),
+    ("scaled", FAST),
 ]
 
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from helpers import facts, optimistic_start, random_path, variation_by_definition
+from helpers import facts, optimistic_start, random_path, resets_applied, variation_by_definition
 from nscmdp import environments, simulate
-from nscmdp.algorithms.restart_q_ucb import resets_applied, stage_ends
+from nscmdp.algorithms.restart_q_ucb import stage_ends
 from nscmdp.cmdp import CMDP
 
 SEED = 5
@@ -122,15 +122,8 @@ def test_the_learner_does_what_the_listing_says(request, world, setting, factors
     env = request.getfixturevalue(world)
     plain = Listing(env, setting, factors, local_budgets)
     slow = simulate.run(env, plain, seed=SEED, solve=False)
-    run = simulate.run(
-        env,
-        "restart_q_ucb",
-        setting,
-        SEED,
-        factors=factors,
-        variants={"local_budgets": local_budgets},
-        solve=False,
-    )
+    choices = {"factors": factors, "variants": {"local_budgets": local_budgets}}
+    run = simulate.run(env, "restart_q_ucb", setting, SEED, solve=False, **choices)
     assert run.learner.epoch == plain.epoch
     if env.episodes % plain.epoch:
         Q, N, stage_n, stage_sum = np.moveaxis(resets_applied(run.learner), 2, 0)
@@ -155,15 +148,8 @@ def test_known_local_budgets_keep_estimates_higher():
     for local_budgets in (False, True):
         plain = Listing(env, "scaled", factors, local_budgets)
         simulate.run(env, plain, seed=SEED, evaluate_every=None)
-        run = simulate.run(
-            env,
-            "restart_q_ucb",
-            "scaled",
-            SEED,
-            None,
-            factors=factors,
-            variants={"local_budgets": local_budgets},
-        )
+        choices = {"factors": factors, "variants": {"local_budgets": local_budgets}}
+        run = simulate.run(env, "restart_q_ucb", "scaled", SEED, None, **choices)
         np.testing.assert_allclose(resets_applied(run.learner)[:, :, 0], plain.Q, rtol=1e-9)
         assert (plain.Q[0] < env.H).any()
         tables.append(plain.Q)
@@ -172,10 +158,8 @@ def test_known_local_budgets_keep_estimates_higher():
 
 @pytest.mark.parametrize("H", [1, 2, 5, 25])
 def test_stages_end_where_the_recursion_says(H):
-    times = update_times(H, 3000)
-    np.testing.assert_array_equal(
-        np.flatnonzero(stage_ends(H, 3000)), [t for t in times if t <= 3000]
-    )
+    times = [t for t in update_times(H, 3000) if t <= 3000]
+    np.testing.assert_array_equal(np.flatnonzero(stage_ends(H, 3000)), times)
 
 
 def test_the_utility_is_never_looked_at(small):
@@ -251,13 +235,8 @@ class Freedman(Listing):
             iota / n * np.var(advantages)
         )
         b += 5 * (H * iota / N + H * iota / n + H * iota**0.75 / N**0.75 + H * iota**0.75 / n**0.75)
-        return (
-            self.rc[h, x, a] / n
-            + np.mean(references)
-            + np.mean(advantages)
-            + b
-            + math.sqrt(self.noise / n)
-        )
+        b += math.sqrt(self.noise / n)
+        return self.rc[h, x, a] / n + np.mean(references) + np.mean(advantages) + b
 
 
 @pytest.mark.parametrize("local_budgets", [False, True])
@@ -296,31 +275,16 @@ def test_a_fixed_multiplier_is_the_same_learner_paid_the_mixture(small, bonus):
 
     def mixed(anchor):
         paid = (anchor.reward_of + multiplier * anchor.utility_of) / (1 + multiplier)
-        return CMDP.sparse(
-            anchor.successors,
-            anchor.probability,
-            paid,
-            anchor.utility_of,
-            anchor.H,
-            anchor.rho,
-            anchor.mu0,
-        )
+        columns = anchor.successors, anchor.probability, paid, anchor.utility_of
+        return CMDP.sparse(*columns, anchor.H, anchor.rho, anchor.mu0)
 
     other = environments.path(
         [mixed(anchor) for anchor in small.anchors], list(small.knots), name="small"
     )
-    factors = {"frame": 1000.0}
-    ours = simulate.run(
-        small,
-        "restart_q_ucb",
-        "scaled",
-        SEED,
-        factors=factors,
-        variants={"multiplier": multiplier, "bonus": bonus},
-    )
-    theirs = simulate.run(
-        other, "restart_q_ucb", "scaled", SEED, factors=factors, variants={"bonus": bonus}
-    )
+    choices = {"setting": "scaled", "seed": SEED, "factors": {"frame": 1000.0}, "solve": False}
+    paid = {"multiplier": multiplier, "bonus": bonus}
+    ours = simulate.run(small, "restart_q_ucb", variants=paid, **choices)
+    theirs = simulate.run(other, "restart_q_ucb", variants={"bonus": bonus}, **choices)
     np.testing.assert_allclose(ours.learner.table, theirs.learner.table, rtol=1e-9)
     np.testing.assert_allclose(ours.utility_value, theirs.utility_value, rtol=1e-9)
 
@@ -330,14 +294,8 @@ def test_a_fixed_multiplier_counts_the_drift_of_what_it_is_paid(small):
     f, (B_r, B_g, B_p) = facts(small), variation_by_definition(small)
     Delta = 0.25 * B_r + 0.75 * B_g + B_p
     D = math.ceil((f.S * f.A) ** (-1 / 3) * (Delta / f.H) ** (2 / 3) * (f.K * f.H) ** (1 / 3))
-    run = simulate.run(
-        small,
-        "restart_q_ucb",
-        "literal",
-        SEED,
-        None,
-        variants={"multiplier": 3.0, "local_budgets": True},
-    )
+    variants = {"multiplier": 3.0, "local_budgets": True}
+    run = simulate.run(small, "restart_q_ucb", "literal", SEED, None, variants=variants)
     assert run.learner.epoch == math.ceil(f.K / D)
     B_r, B_g, B_p = variation_by_definition(small, 1, run.learner.epoch)
     assert run.learner.drift[0] == pytest.approx(

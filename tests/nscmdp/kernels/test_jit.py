@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from nscmdp.kernels import jit
-from nscmdp.kernels.jit import borrowed, expanded, inlined
+from nscmdp.kernels import cache, jit
+from nscmdp.kernels.jit import borrowed, borrowing, inlined
 
 FACTOR = 1.2345678912345
 
@@ -78,11 +78,11 @@ def test_a_file_is_sound_if_it_ends_with_the_checksum_of_what_stands_before(tmp_
     damaged.write_bytes(b"Machine code" + hashlib.sha256(content).digest())
     foreign.write_bytes(content)
     empty.write_bytes(b"")
-    assert jit.is_sound(str(sound))
-    assert jit.is_sound(str(absent))  # there is nothing to distrust
+    assert cache.is_sound(str(sound))
+    assert cache.is_sound(str(absent))  # there is nothing to distrust
     assert capsys.readouterr().err == ""
     for file in (damaged, foreign, empty):
-        assert not jit.is_sound(str(file))
+        assert not cache.is_sound(str(file))
         assert f"{file} is damaged" in capsys.readouterr().err
 
 
@@ -100,13 +100,27 @@ def test_kernels_are_kept_where_the_user_says(monkeypatch, variables, expected):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/somebody", **variables}.items():
         monkeypatch.setenv(name, value)
-    assert jit.cache_folder() == Path(expected)
+    assert cache.cache_folder() == Path(expected)
+
+
+def test_where_numba_keeps_its_own_otherwise_nothing_is_kept(tmp_path):
+    script = (
+        "from numba.core import caching\n"
+        "del caching.IndexDataCacheFile._load_data\n"
+        "from nscmdp.kernels.jit import jit\n"
+        "print(jit(lambda x: 2 * x)(21))\n"
+    )
+    command, kept = [sys.executable, "-c", script], {"NSCMDP_CACHE": str(tmp_path)}
+    done = subprocess.run(command, env=os.environ | kept, capture_output=True, text=True)
+    assert done.stdout == "42\n"
+    assert "kernels are not kept" in done.stderr
+    assert not any(tmp_path.iterdir())
 
 
 def test_kernels_lie_in_a_folder_that_the_sources_of_kernels_decide():
     script = (
-        "from nscmdp.kernels import jit\n"
-        "jit.kernel_digest = lambda: {digest!r}\n"
+        "from nscmdp.kernels import cache, jit\n"
+        "cache.kernel_digest = lambda: {digest!r}\n"
         "print(jit.numba_module().config.CACHE_DIR)\n"
     )
     folders = []
@@ -139,7 +153,8 @@ def two_steps(counter):
 
 
 def test_an_operation_is_compiled_where_it_is_called_and_not_by_itself():
-    jit.overloaded(step, lambda found: step_of_counter if found is Counter else None)
+    jit.known_to_numba(step, lambda found: step_of_counter if found is Counter else None)
+    jit.numba_module()
     with event.install_recorder("numba:compile") as recorded:
         assert two_steps(Counter(np.zeros(1))) == 1 + 3
     compiled = {str(one.data["dispatcher"]) for _, one in recorded.buffer}
@@ -171,9 +186,9 @@ print(len(induction.follow_all.stats.cache_misses), induction.__file__)
 
 
 def test_copies_of_the_package_share_their_kernels(tmp_path):
-    shutil.copytree(jit.PACKAGE, tmp_path / "copy" / jit.PACKAGE.name)
+    shutil.copytree(cache.PACKAGE, tmp_path / "copy" / cache.PACKAGE.name)
     said = []
-    for folder in (jit.PACKAGE.parent, tmp_path / "copy"):
+    for folder in (cache.PACKAGE.parent, tmp_path / "copy"):
         variables = {"PYTHONPATH": str(folder), "NSCMDP_CACHE": str(tmp_path / "cache")}
         command = [sys.executable, "-c", FOLLOWED]
         done = subprocess.run(
@@ -205,16 +220,11 @@ def doubled(x):
     return 2.0 * x
 
 
-@expanded
-def fill(out, x):
-    for i in range(len(out)):
-        out[i] = doubled(x) + i
-
-
-@jit.jit
+@borrowing
 def filled(out, x):
     """Fills."""
-    fill(*borrowed((out, x)))
+    for i in range(len(out)):
+        out[i] = doubled(x) + i
     return out[0]
 
 

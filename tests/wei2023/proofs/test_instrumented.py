@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from helpers import evaluate as evaluate_slowly
-from helpers import random_path
+from helpers import random_path, resets_applied
 from nscmdp import algorithms, simulate
-from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem

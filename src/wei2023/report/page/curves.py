@@ -36,10 +36,6 @@ MEASURES = {
     "total_gap": "Lagrangian gap, added up",
     "dual": "Dual variable",
 }
-RESTARTS = {
-    "nonstationary_triple_q": "frame",
-    "restart_q_ucb": "epoch",
-}  # the constant that says how often
 CASE = ["reading", "budget", "episodes"]
 
 
@@ -203,7 +199,7 @@ def constants_of(spec: dict[str, Any], problem: Problem) -> Any:
 
 def _restart(spec: dict[str, Any], problem: Problem) -> int | None:
     """Every how many episodes a learner starts afresh."""
-    constant = RESTARTS.get(spec["algorithm"])
+    constant = algorithms.fact(spec["algorithm"], "RESTARTS")
     return None if constant is None else int(getattr(constants_of(spec, problem), constant))
 
 
