@@ -10,8 +10,8 @@ from nscmdp.suite import tables as suite_tables
 from nscmdp.suite.definition import ROLE, SCALE
 from nscmdp.suite.runs import adaptation, measures, switches
 from wei2023.study import layout
+from wei2023.study.catalogue import FIRST
 from wei2023.study.plan import Plan
-from wei2023.study.protocols import FIRST
 from wei2023.verdicts import tables
 
 

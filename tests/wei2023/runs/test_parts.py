@@ -113,7 +113,7 @@ def test_learning_quickly_is_reaching_four_fifths_in_a_quarter_of_the_run_and_ke
 )
 def test_the_second_reading_of_quickly_forgives_a_dip_and_no_collapse(lam, strict, forgiving):
     assert (parts.learns_quickly(seed(lam=lam), DEFAULT) >= 0) is strict
-    assert (parts.learns_quickly_but_for_dips(seed(lam=lam), DEFAULT) >= 0) is forgiving
+    assert (parts.forgives_dips(seed(lam=lam), DEFAULT) >= 0) is forgiving
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_the_second_reading_of_quickly_forgives_a_dip_and_no_collapse(lam, stric
         (parts.learns_quickly, {"lam": 0.9 - within(0.6, 0.7, 0.25, 0.0)}, "floor", 0.6, 0.7),
         (parts.learns_quickly, {"lam": within(0.3, 1, 0.9, 0.0)}, "deadline", 0.35, 0.25),
         (
-            parts.learns_quickly_but_for_dips,
+            parts.forgives_dips,
             {"lam": within(0.3, 1, 0.9, 0.0)},
             "deadline",
             0.35,
@@ -148,7 +148,7 @@ def test_what_is_learnt_at_less_than_the_floor_need_not_stay_above_it():
 def test_a_distance_is_a_number_and_how_far_the_run_is_from_its_threshold():
     assert parts.performs_well(seed(lam=0.9), DEFAULT) == pytest.approx(0.1)
     assert parts.learns_quickly(seed(lam=0.95), DEFAULT) == pytest.approx(0.15)
-    assert parts.learns_quickly_but_for_dips(seed(lam=0.85), DEFAULT) == pytest.approx(0.05)
+    assert parts.forgives_dips(seed(lam=0.85), DEFAULT) == pytest.approx(0.05)
     assert parts.keeps_the_limit(seed(cost=1.9), DEFAULT) == pytest.approx(
         0.05
     )  # in shares of the limit
