@@ -190,7 +190,7 @@ def test_what_the_constants_put_in_is_measured_at_the_largest_K(study):
     assert row["surplus_of_regret"] == pytest.approx(price / last["positive_regret"])
     assert np.isnan(ran(study).loc[OTHER, "eps"])
     study.runs["violation"] *= -1
-    assert np.isnan(comparison._put_in(study, TUNED)["surplus_of_eps"])  # there is no surplus
+    assert np.isnan(comparison._measured(study, TUNED)["surplus_of_eps"])  # there is no surplus
 
 
 def test_where_surplus_utility_is_the_regret_the_row_says_so():
@@ -232,8 +232,8 @@ def test_factors_that_two_experiments_chose_at_each_K_are_put_together(monkeypat
 def test_one_search_is_said_to_leave_its_noise_out(study):
     name, spec = "restart_q_ucb.scaled", study.learners[OTHER]
     study.learners[name] = spec | {"setting": "tuned", "tuned_at": "once"}
-    assert comparison.NOISE_LEFT_OUT in comparison._exponents(study, name)["note"]
-    assert comparison.NOISE_LEFT_OUT not in comparison._exponents(study, TUNED)["note"]
+    assert comparison.NOISE_LEFT_OUT in comparison._measured(study, name)["note"]
+    assert comparison.NOISE_LEFT_OUT not in comparison._measured(study, TUNED)["note"]
 
 
 def test_constants_stand_from_tuned_at_each_K_to_literal(study):
