@@ -105,7 +105,7 @@ def made(tmp_path_factory):
         )
     tables.write(planned, folder, "small")
     kept(planned, folder)
-    learning.write(planned, folder)
+    learning.write(planned, folder, "small")
     return planned, folder
 
 
@@ -234,7 +234,7 @@ def test_damaged_policies_are_refused_by_name(made, tmp_path):
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     with pytest.raises(files.Refused, match=r"uniform\.literal\.parquet is damaged"):
-        learning.write(planned, tmp_path)
+        learning.write(planned, tmp_path, "small")
     assert file.exists()
     (said,) = integrity.repair(planned, tmp_path)
     assert said.startswith(f"{file} is damaged")
@@ -264,6 +264,6 @@ def test_a_learner_that_cannot_say_what_it_plays_is_left_out(tmp_path):
         {"plugins": [str(tmp_path / "mute.py")], **configuration(learners=both, sweeps=[])}
     )
     kept(planned, tmp_path)
-    learning.write(planned, tmp_path)
+    learning.write(planned, tmp_path, "small")
     found = tables.load(tmp_path / "tables/small/learning.parquet")
     assert set(found["learner"]) == {learning.OPTIMUM, "uniform.literal"}
