@@ -23,16 +23,7 @@ from nscmdp import files
 from nscmdp.kernels import sources
 from nscmdp.suite.scoring import margin
 from wei2023.runs import specifications
-from wei2023.runs.parts import (
-    LAST,
-    PARTS,
-    RESTART_Q,
-    TRIPLE_Q,
-    Part,
-    Thresholds,
-    Trial,
-    trial,
-)
+from wei2023.runs.parts import LAST, PARTS, RESTART_Q, TRIPLE_Q, Part, Thresholds, Trial, trial
 from wei2023.study import layout, protocols
 from wei2023.study import plan as planning
 from wei2023.study.cases import DEFAULT
