@@ -57,6 +57,11 @@ class Study:
         self.summary = self.renamed(pd.concat(summaries, ignore_index=True))
         self.middle = _middle(self.runs)
 
+    def renamed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """With shares under the name of their learner, and the search that each is of."""
+        named = [self.called[name] for name in table["learner"]]
+        return table.assign(learner=[name for name, _ in named], search=[of for _, of in named])
+
     @cached_property
     def slopes(self) -> pd.DataFrame:
         return growth.slopes(self.runs)
@@ -66,31 +71,6 @@ class Study:
         found = growth.violations(self.runs)
         found.insert(3, "tuned_at", found["learner"].map(self.tuned_at))
         return found
-
-    def renamed(self, table: pd.DataFrame) -> pd.DataFrame:
-        """With shares under the name of their learner, and the search that each is of."""
-        named = [self.called[name] for name in table["learner"]]
-        return table.assign(learner=[name for name, _ in named], search=[of for _, of in named])
-
-    def of(self, learner: str) -> pd.DataFrame:
-        return self.runs[self.runs["learner"] == learner]
-
-    def budget(self, learner: str) -> str:
-        """The study's middle budget, or the middle one of those that a learner ran at."""
-        mine = self.of(learner)
-        return self.middle if (mine["budget"] == self.middle).any() else _middle(mine)
-
-    def episodes(self, learner: str) -> list[int]:
-        """The K that a learner ran with at that budget."""
-        mine = self.of(learner)
-        return sorted(
-            mine.loc[mine["budget"] == self.budget(learner), "episodes"].unique().tolist()
-        )
-
-    def widest(self, learner: str) -> int:
-        """The largest K at which a learner ran at the most budgets."""
-        budgets = self.of(learner).groupby("episodes")["budget"].nunique()
-        return int(budgets[budgets == budgets.max()].index.max())
 
     def tuned_at(self, learner: str) -> str:
         """Tuned at "each" K, "once", by another choice than the main one; "": not tuned."""
@@ -108,18 +88,16 @@ class Study:
     @cache  # noqa: B019
     def problem(self, budget: str, episodes: int) -> Problem:
         """Of the first instance."""
-        for file in self.files:
-            for case in tables.cases(file):
-                if case[1:] == (budget, episodes):
-                    return Problem.of(tables.environment(file, *case))
-        raise ValueError(f"no run at {budget}, K = {episodes}")
+        found = [(file, case) for file in self.files for case in tables.cases(file)]
+        file, case = next(one for one in found if one[1][1:] == (budget, episodes))
+        return Problem.of(tables.environment(file, *case))
 
-    def eps(self, learner: str, episodes: int) -> float:
+    def eps(self, learner: str, problem: Problem) -> float:
         """What a learner tightens the constraint by: the mean over its shares, and over the arms of a bandit."""
-        problem, found = self.problem(self.budget(learner), episodes), []
+        found = []
         for spec in self.shares[learner].values():
             setting = "scaled" if spec["setting"] == TUNED else spec["setting"]
-            factors = spec.get("factors_at", {}).get(str(episodes), spec.get("factors"))
+            factors = spec.get("factors_at", {}).get(str(problem.K), spec.get("factors"))
             given = (setting, factors, spec["variants"], spec.get("constants"))
             made = algorithms.constants(spec["algorithm"], problem, *given)
             arms = getattr(made, "arms", [made])
@@ -146,10 +124,9 @@ def _shares(files: list[Path]) -> tuple[Shares, dict[str, tuple[str, str]]]:
     for file in files:
         for name, spec in tables.learners(file).items():
             learner, search = called[name] = share_of(name, spec)
-            mine = found.setdefault(learner, {})
-            known = mine.get(search, {}).get("factors_at", {})
-            more = {"factors_at": known | spec["factors_at"]} if "factors_at" in spec else {}
-            mine[search] = {**spec, **more}
+            share = found.setdefault(learner, {}).setdefault(search, {})
+            at = share.get("factors_at", {}) | spec.get("factors_at", {})
+            share |= spec | ({"factors_at": at} if at else {})
     return found, called
 
 
@@ -191,9 +168,12 @@ def plain(study: Study, algorithm: str) -> list[str]:
 
 def _measured(study: Study, learner: str) -> dict[str, Any]:
     """The exponents of a learner, what its constants put in, and its violation, at its middle budget."""
-    spec, runs, widest = study.learners[learner], study.of(learner), study.widest(learner)
-    budget, episodes, unit = study.budget(learner), study.episodes(learner), growth.unit_of(runs)
-    K = episodes[-1]
+    spec, runs = study.learners[learner], study.runs[study.runs["learner"] == learner]
+    budget = study.middle if study.middle in {*runs["budget"]} else _middle(runs)
+    here, unit = runs[runs["budget"] == budget], growth.unit_of(runs)
+    episodes = sorted(here["episodes"].unique().tolist())
+    budgets, K = runs.groupby("episodes")["budget"].nunique(), episodes[-1]
+    widest = int(budgets[budgets == budgets.max()].index.max())  # the K with the most budgets
     row: dict[str, Any] = {
         "learner": learner,
         "setting": spec["setting"],
@@ -220,10 +200,11 @@ def _measured(study: Study, learner: str) -> dict[str, Any]:
     row["note"] = "; ".join(notes)
 
     # At the largest K: eps, surplus utility as a share of it, and its price as a share of the regret.
-    eps = np.array([study.eps(learner, each) for each in episodes])
+    problems = [study.problem(budget, each) for each in episodes]
+    eps = np.array([study.eps(learner, problem) for problem in problems])
     slope = growth.exponent(np.array(episodes), eps[None], "eps").value
-    last = runs[(runs["budget"] == budget) & (runs["episodes"] == K)]
-    mean, of_eps, of_regret = last[[*metrics.MEASURES]].mean() / K, np.nan, np.nan
+    mean = here.loc[here["episodes"] == K, [*metrics.MEASURES]].mean() / K
+    of_eps, of_regret = np.nan, np.nan
     if mean["violation"] < 0:
         of_eps = -mean["violation"] / eps[-1]
         of_regret = (mean["regret"] - mean["gap"]) / mean["positive_regret"]
@@ -232,8 +213,8 @@ def _measured(study: Study, learner: str) -> dict[str, Any]:
 
     # Violation per episode, each budget at its largest K: that of the middle one, and the worst.
     mine = study.violations[study.violations["learner"] == learner]
-    at_most_K = mine.loc[mine.groupby("budget")["episodes"].idxmax()].set_index("budget")
-    middle, worst = at_most_K.loc[budget], at_most_K.loc[at_most_K["violation"].idxmax()]
+    last = mine.loc[mine.groupby("budget")["episodes"].idxmax()].set_index("budget")
+    middle, worst = last.loc[budget], last.loc[last["violation"].idxmax()]
     for name, found, column in (
         ("", middle, "violation"),
         ("positive_", middle, "positive_violation"),
@@ -241,7 +222,7 @@ def _measured(study: Study, learner: str) -> dict[str, Any]:
     ):
         row |= {f"{name}violation_per_episode{end}": found[f"{column}{end}"] for end in ENDS}
     row |= {"worst_budget": worst.name, "worst_K": worst["episodes"]}
-    row["theorem_from_K"] = theory.from_episodes(spec["algorithm"], study.problem(budget, K))
+    row["theorem_from_K"] = theory.from_episodes(spec["algorithm"], problems[-1])
     kept = study.summary.query("learner == @learner and budget == @budget and episodes == @K")
     return row | {"state_bytes": int(kept["state_bytes"].iloc[0])}
 
