@@ -44,7 +44,7 @@ def write(plan: Plan, folder: Path, experiment: str) -> None:
     else:
         _refuse_a_negative_gap(exact)
     made = {
-        "curves": _long(curves, ["window", "episode", "reward", "utility", "dual"]),
+        "curves": _long(curves, ["reward", "utility", "dual", "episode", "window"]),
         "exact": exact,
         "traces": _traces(runs),
     }
