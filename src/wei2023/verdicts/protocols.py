@@ -12,7 +12,6 @@ hand is left out.
 
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,28 +66,17 @@ class Judge:
             self._trials[place.experiment] = trials(self.folder, place.experiment)
         return self._trials[place.experiment][place.learner]
 
-    def distances(self, one: Protocol, part: Part, at: Thresholds) -> dict[Run, float]:
+    def distances(self, one: Protocol, part: Part, at: Thresholds) -> pd.Series:
         """The distance of every run of the learner that a part is about."""
         runs = self.trials(one, part.algorithm)
-        return {run: part.distance(each, at) for run, each in runs.items()}
-
-    def means(
-        self, one: Protocol, shown: Callable[[Trial], Trial] = lambda mean: mean
-    ) -> dict[str, float]:
-        """By part: the distance of the mean over runs, or of what is ``shown`` of it."""
-        found = {name: [*self.trials(one, part.algorithm).values()] for name, part in PARTS.items()}
-        return {
-            name: PARTS[name].distance(shown(mean_of(runs)), self.rules.default)
-            for name, runs in found.items()
-            if runs
-        }
+        return pd.Series({run: part.distance(each, at) for run, each in runs.items()}, dtype=float)
 
     def row(self, one: Protocol) -> dict[str, Any]:
         at = self.rules.default
         found = {name: self.distances(one, part, at) for name, part in PARTS.items()}
         tuned = [each["tuning"] for each in one.learners if each.get("setting") == TUNED]
         tunings = [self.plan.tuning(name) for name in tuned]
-        seeds = {seed for distances in found.values() for _, seed in distances}
+        seeds = {seed for distances in found.values() for _, seed in distances.index}
         searched = {tuning.environment.seed for tuning in tunings}
         row: dict[str, Any] = {
             "name": one.name,
@@ -103,24 +91,24 @@ class Judge:
             "searched_on": " ".join(map(str, sorted(searched))),  # draws
             "objective": " ".join(sorted({tuning.objective for tuning in tunings})),
         }
-        means = self.means(one)
+        means, averages = {}, {}  # the distance of the mean over runs, and of its running average
         for name, distances in found.items():
-            values = pd.Series(distances, dtype=float)
-            spread = values.std(ddof=1) if len(values) > 1 else np.nan
-            by_draw: dict[str, int] = {}
-            for (draw, _), distance in distances.items():
-                by_draw[draw] = by_draw.get(draw, 0) + int(distance >= 0)
-            row[f"{name} agree"], row[f"{name} of"] = int((values >= 0).sum()), len(values)
-            row[f"{name} margin"] = margin(values.mean(), spread)
-            row[f"{name} by draw"] = " ".join(map(str, by_draw.values()))
+            if len(distances):
+                mean = mean_of([*self.trials(one, PARTS[name].algorithm).values()])
+                means[name] = PARTS[name].distance(mean, at)
+                averages[name] = PARTS[name].distance(running(mean), at)
+            agree = distances >= 0
+            row[f"{name} agree"], row[f"{name} of"] = int(agree.sum()), len(agree)
+            row[f"{name} margin"] = margin(distances.mean(), distances.std(ddof=1))
+            by_draw = agree.groupby(level=0, sort=False).sum()
+            row[f"{name} by draw"] = " ".join(map(str, by_draw))
             row[f"{name} mean"] = means.get(name, np.nan)
-        averaged = self.means(one, running)
-        row["running mean"] = all(averaged.get(name, 0.0) >= 0 for name in WHOLE["all"])
+        row["running mean"] = all(averages.get(name, 0.0) >= 0 for name in WHOLE["all"])
         for whole, parts in WHOLE.items():
-            asked = [found[name] for name in parts if found[name]]
-            together = [run for run in asked[0] if all(run in other for other in asked)]
+            asked = [found[name] for name in parts if len(found[name])]
+            together = pd.concat(asked, axis=1, join="inner") >= 0
             row[f"{whole} mean"] = all(means.get(name, 0.0) >= 0 for name in parts)
-            row[f"{whole} agree"] = sum(all(other[run] >= 0 for other in asked) for run in together)
+            row[f"{whole} agree"] = int(together.all(axis=1).sum())
             row[f"{whole} of"] = len(together)
         for algorithm in self.places[one.name]:
             mine = [*self.trials(one, algorithm).values()]
@@ -143,9 +131,9 @@ class Judge:
         for name, part in PARTS.items():
             for threshold in part.thresholds:
                 for value, at in self.rules.moved(threshold):
-                    agree = [distance >= 0 for distance in self.distances(one, part, at).values()]
+                    agree = self.distances(one, part, at) >= 0
                     keys = {"name": one.name, "part": name, "threshold": threshold, "value": value}
-                    rows.append({**keys, "agree": sum(agree), "of": len(agree)})
+                    rows.append({**keys, "agree": agree.sum(), "of": len(agree)})
         return rows
 
 
