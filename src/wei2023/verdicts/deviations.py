@@ -95,23 +95,28 @@ def pairs(
 ) -> list[tuple[str, Run, Run]]:
     """(switch, run, run) of an experiment's runs that differ in that switch alone, the first of them at its default."""
     defaults = {switch: entry.values[0] for entry in entries for switch in entry.switch}
-    runs = []
-    for case, (label, learner) in product(cases, learners.items()):
-        name, environment = learner["algorithm"], case["name"]
-        keys = {"environment": environment, "episodes": case["episodes"], "algorithm": name}
-        keys |= {key: learner[key] for key in ("setting", "assumed_budget", "assumed_for")}
-        keys |= {f"{environment}.{option}": value for option, value in case["options"].items()}
-        keys |= {f"{name}.variants.{key}": value for key, value in learner["variants"].items()}
-        factors = {key: factor.default for key, factor in algorithms.factors(name).items()}
-        factors |= learner.get("factors", {})  # given for "scaled" alone
-        keys |= {f"{name}.factors.{key}": value for key, value in factors.items()}
-        runs.append(Run(case["reading"], case["budget"], case["episodes"], label, keys))
+    runs = [
+        Run(case["reading"], case["budget"], case["episodes"], name, _keys(case, learner))
+        for case, (name, learner) in product(cases, learners.items())
+    ]
     found = []
     for here, there in permutations(runs, 2):
         differing = [key for key, value in here.keys.items() if there.keys.get(key, value) != value]
         if len(differing) == 1 and here.keys[differing[0]] == defaults.get(differing[0]):
             found.append((differing[0], here, there))
     return found
+
+
+def _keys(case: dict[str, Any], learner: dict[str, Any]) -> dict[str, Any]:
+    name, environment = learner["algorithm"], case["name"]
+    keys = {"environment": environment, "episodes": case["episodes"], "algorithm": name}
+    keys |= {key: learner[key] for key in ("setting", "assumed_budget", "assumed_for")}
+    keys |= {f"{environment}.{option}": value for option, value in case["options"].items()}
+    factors = {key: factor.default for key, factor in algorithms.factors(name).items()}
+    factors |= learner.get("factors", {})  # given for "scaled" alone
+    for group, chosen in (("variants", learner["variants"]), ("factors", factors)):
+        keys |= {f"{name}.{group}.{key}": value for key, value in chosen.items()}
+    return keys
 
 
 def markdown(entries: list[Entry], measured: pd.DataFrame) -> str:
