@@ -67,9 +67,9 @@ def write(plan: Plan, folder: Path, experiment: str) -> None:
     for k in plan.watched_episodes(experiment):
         add(OPTIMUM, None, k, optimum.constrained(env.at(k)).policy)
     for table in integrity.read_all(folder, integrity.policies(plan, experiment)):
-        keys = table.select(["learner", "seed", "episode"]).to_pylist()
-        for key, policy in zip(keys, files.cells(table, "policy"), strict=True):
-            add(*key.values(), policy.reshape(env.H, env.S, env.A))
+        keys = (table[name].to_pylist() for name in ("learner", "seed", "episode"))
+        for learner, seed, k, policy in zip(*keys, files.cells(table, "policy"), strict=True):
+            add(learner, seed, k, policy.reshape(env.H, env.S, env.A))
     seeds = {row["learner"]: row["seed"] for row in rows if row["learner"]}
     parquet, csv = (folder / layout.table(name, experiment) for name in layout.LEARNING)
     made_from = {"case": case.spec, "learners": seeds}

@@ -91,19 +91,19 @@ class Judge:
             "searched_on": " ".join(map(str, sorted(searched))),  # draws
             "objective": " ".join(sorted({tuning.objective for tuning in tunings})),
         }
-        means, averages = {}, {}  # the distance of the mean over runs, and of its running average
+        means, moving = {}, {}  # the distance of the mean over runs, and of its running average
         for name, distances in found.items():
             if len(distances):
                 mean = mean_of([*self.trials(one, PARTS[name].algorithm).values()])
                 means[name] = PARTS[name].distance(mean, at)
-                averages[name] = PARTS[name].distance(running(mean), at)
+                moving[name] = PARTS[name].distance(running(mean), at)
             agree = distances >= 0
             row[f"{name} agree"], row[f"{name} of"] = int(agree.sum()), len(agree)
             row[f"{name} margin"] = margin(distances.mean(), distances.std(ddof=1))
             by_draw = agree.groupby(level=0, sort=False).sum()
             row[f"{name} by draw"] = " ".join(map(str, by_draw))
             row[f"{name} mean"] = means.get(name, np.nan)
-        row["running mean"] = all(averages.get(name, 0.0) >= 0 for name in WHOLE["all"])
+        row["running mean"] = all(moving.get(name, 0.0) >= 0 for name in WHOLE["all"])
         for whole, parts in WHOLE.items():
             asked = [found[name] for name in parts if len(found[name])]
             together = pd.concat(asked, axis=1, join="inner") >= 0
@@ -112,17 +112,9 @@ class Judge:
             row[f"{whole} of"] = len(together)
         for algorithm in self.places[one.name]:
             mine = [*self.trials(one, algorithm).values()]
-            row["limit"] = mine[0].limit
-            numbers = {
-                "share": np.mean([each.lam(after=LAST) for each in mine]),
-                "cost": np.mean([each.mean_cost() for each in mine]),
-                "late_cost": np.mean([each.mean_cost(after=LAST) for each in mine]),
-                "worst_tenth": np.mean([each.worst_tenth() for each in mine]),
-                "keeps": sum(PARTS["C20c"].distance(each, at) >= 0 for each in mine),
-                "runs": len(mine),
-            }
             short = SHORT.get(algorithm, f"{algorithm}_")
-            row |= {f"{short}{name}": number for name, number in numbers.items()}
+            row["limit"] = mine[0].limit
+            row |= {f"{short}{name}": number for name, number in averages(mine, at).items()}
         return row | {"made_from": made_from(self.plan, one)}
 
     def moved(self, one: Protocol) -> list[dict[str, Any]]:
@@ -146,6 +138,18 @@ def decided(row: dict[str, Any], base: dict[str, Any]) -> str:
 def differs(row: dict[str, Any], base: dict[str, Any], name: str) -> bool:
     agree, agreed = (one[f"{name} agree"] / one[f"{name} of"] for one in (row, base))
     return abs(agree - agreed) >= 0.5
+
+
+def averages(runs: list[Trial], at: Thresholds) -> dict[str, Any]:
+    """Means over runs, and how many of them keep the limit."""
+    return {
+        "share": np.mean([run.lam(after=LAST) for run in runs]),
+        "cost": np.mean([run.mean_cost() for run in runs]),
+        "late_cost": np.mean([run.mean_cost(after=LAST) for run in runs]),
+        "worst_tenth": np.mean([run.worst_tenth() for run in runs]),
+        "keeps": sum(PARTS["C20c"].distance(run, at) >= 0 for run in runs),
+        "runs": len(runs),
+    }
 
 
 def mean_of(runs: list[Trial]) -> Trial:
@@ -229,21 +233,11 @@ def swept(folder: Path, experiment: str) -> pd.DataFrame:
     at, rows = thresholds.load().default, []
     for learner, runs in trials(folder, experiment).items():
         spec, mine = facts["learners"][learner], [*runs.values()]
-        rows.append(
-            {
-                "learner": learner,
-                "algorithm": spec["algorithm"],
-                "frame_end": spec["variants"].get("reset", "bump"),
-                "K": facts["cases"][0]["episodes"],
-                **spec["constants"],
-                "share": np.mean([each.lam(after=LAST) for each in mine]),
-                "late_cost": np.mean([each.mean_cost(after=LAST) for each in mine]),
-                "breaks": sum(PARTS["C20d"].distance(each, at) >= 0 for each in mine),
-                "keeps": sum(PARTS["C20c"].distance(each, at) >= 0 for each in mine),
-                "of": len(mine),
-                "limit": mine[0].limit,
-            }
-        )
+        row = {"learner": learner, "algorithm": spec["algorithm"]}
+        row |= {"frame_end": spec["variants"].get("reset", "bump")}
+        row |= {"K": facts["cases"][0]["episodes"], **spec["constants"], **averages(mine, at)}
+        breaks = sum(PARTS["C20d"].distance(each, at) >= 0 for each in mine)
+        rows.append({**row, "breaks": breaks, "of": len(mine), "limit": mine[0].limit})
     return pd.DataFrame(rows)
 
 

@@ -73,6 +73,7 @@ def test_a_row_counts_the_runs_that_agree_to_each_part(tmp_path):
     assert own["C20a margin"] == pytest.approx(0.1 / 0.01)
     printed = rows.loc["as printed"]
     assert (printed["C20a agree"], printed["C20c agree"], printed["all agree"]) == (0, 6, 0)
+    assert (own["all forgiving mean"], printed["all mean"]) == (True, False)
     assert own["searched_on"] == 0
     assert pd.isna(printed["searched_on"])
 
