@@ -13,7 +13,7 @@ learning.csv       reward and cost     one row per learner and episode, beside t
 
 from bisect import bisect
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,24 +45,14 @@ SCHEMA = pa.schema(
 )
 
 
-class Followed(NamedTuple):
-    """What a policy does in an episode."""
-
-    value: float
-    utility_value: float
-    visits: Array  # (S,)
-    arrows: Array  # (S,A); 0 where it never is
-
-
 def write(plan: Plan, folder: Path, experiment: str) -> None:
     """The tables of an experiment that is watched: the optimum's policies, then the learners'."""
     case = plan.watched_case(experiment)
     env, rows = case.env, []
 
     def add(learner: str, seed: int | None, k: int, policy: Array) -> None:
-        found = follow(env.at(k), policy)._asdict()
-        found["arrows"] = found["arrows"].ravel()
-        rows.append({"learner": learner, "seed": seed, "episode": k, **found})
+        keys = {"learner": learner, "seed": seed, "episode": k}
+        rows.append({**keys, **follow(env.at(k), policy)})
 
     for k in plan.watched_episodes(experiment):
         add(OPTIMUM, None, k, optimum.constrained(env.at(k)).policy)
@@ -84,14 +74,14 @@ def write(plan: Plan, folder: Path, experiment: str) -> None:
     write_csv(csv, summary)
 
 
-def follow(cmdp: CMDP, policy: Array) -> Followed:
-    """A policy (H,S,A) through an episode."""
+def follow(cmdp: CMDP, policy: Array) -> dict[str, Any]:
+    """What a policy (H,S,A) does in an episode; arrows are 0 where it never is."""
     q = optimum.occupancy(cmdp, policy)
     played = q.sum(axis=0)
     there = played.sum(axis=1, keepdims=True)
     arrows = np.divide(played, there, out=np.zeros_like(played), where=there > 0)
-    value, utility_value = float((q * cmdp.r).sum()), float((q * cmdp.g).sum())
-    return Followed(value, utility_value, visits(cmdp, policy), arrows)
+    values = {"value": float((q * cmdp.r).sum()), "utility_value": float((q * cmdp.g).sum())}
+    return {**values, "visits": visits(cmdp, policy), "arrows": arrows.ravel()}
 
 
 def visits(cmdp: CMDP, policy: Array) -> Array:

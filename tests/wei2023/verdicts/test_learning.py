@@ -57,11 +57,12 @@ def test_visits_arrows_and_values_are_sums_over_all_episodes(tmp_path, model):
         total += probability
     assert total == pytest.approx(1.0)
     found = learning.follow(cmdp, policy)
-    np.testing.assert_allclose(found.visits, visits, atol=1e-12)
+    np.testing.assert_allclose(found["visits"], visits, atol=1e-12)
     there = played.sum(axis=1, keepdims=True)
     shares = np.where(there > 0, played / np.where(there > 0, there, 1), 0)
-    np.testing.assert_allclose(found.arrows, shares, atol=1e-12)
-    np.testing.assert_allclose(found[:2], evaluate(cmdp, policy), rtol=1e-12)
+    np.testing.assert_allclose(found["arrows"], shares.ravel(), atol=1e-12)
+    values = found["value"], found["utility_value"]
+    np.testing.assert_allclose(values, evaluate(cmdp, policy), rtol=1e-12)
 
 
 def configuration(**changed):
