@@ -147,15 +147,14 @@ def rows(study: Study | None, linear: Study | None) -> pd.DataFrame:
     found = []
     for claim in theory.TABLE:
         chosen, lower = linear if claim.linear else study, LOWER[claim.linear]
-        names = [] if chosen is None else plain(chosen, claim.algorithm)
+        measured = []
+        if chosen is not None:
+            measured = [_measured(chosen, name) for name in plain(chosen, claim.algorithm)]
         unnamed = {"algorithm": claim.algorithm, "learner": "", "setting": "", "tuned_at": ""}
         entry = {**unnamed, **claim._asdict(), "lower_order": lower}
         for who, order in (("claimed", claim.regret_order), ("lower", lower)):
             entry |= {f"{who}_slope_{of}": power(order, of) for of in "KB"}
-        if chosen is None or not names:
-            found.append({**entry, "note": "not run"})
-        else:
-            found += [{**entry, **_measured(chosen, name)} for name in names]
+        found += [entry | row for row in measured or [{"note": "not run"}]]
     return pd.DataFrame(found)
 
 

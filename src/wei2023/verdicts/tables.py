@@ -24,7 +24,6 @@ from wei2023.runs.records import COMPARED
 from wei2023.study import layout
 from wei2023.study.plan import Plan
 
-BESIDE = ("uniform_value", "unconstrained_cost")  # where a simulation is judged
 KEYS = ["experiment", "reading", "budget", "episodes", "learner", "algorithm", "setting"]
 RUN = [*KEYS, "B", "seed", "horizon", "rho"]
 
@@ -36,13 +35,10 @@ def write(plan: Plan, folder: Path, experiment: str) -> None:
         episode=runs["window_episodes"].map(metrics.window_middle),
         window=runs["window_episodes"].map(lambda lengths: np.arange(len(lengths))),
     )
-    exact = _long(runs, ["episode", "weight", "value", "utility_value", *COMPARED, *BESIDE])
-    if "least_gap" in runs:
-        _refuse_a_negative_gap(
-            _long(runs.assign(gap=runs["least_gap"]), ["episode", "gap", "optimal_multiplier"])
-        )
-    else:
-        _refuse_a_negative_gap(exact)
+    values = ["episode", "weight", "value", "utility_value", *COMPARED]
+    exact = _long(runs, [*values, "uniform_value", "unconstrained_cost"])
+    least = _long(runs.assign(gap=runs["least_gap"]), values) if "least_gap" in runs else exact
+    _refuse_a_negative_gap(least)
     made = {
         "curves": _long(curves, ["reward", "utility", "dual", "episode", "window"]),
         "exact": exact,

@@ -38,26 +38,24 @@ def table(plan: Plan, folder: Path) -> pd.DataFrame:
     """``decides``: at the number of episodes whose choice is used where factors are chosen once."""
     frames, learnt = [], thresholds.load().unlearnt
     found = integrity.read_all(folder, integrity.tunings(plan))
-    for (keys, entries), rows in zip(_entries(plan, folder), found, strict=True):
-        chosen = tuning.summary(rows.to_pandas())
+    for (keys, entries), kept in zip(_entries(plan, folder), found, strict=True):
+        chosen = tuning.summary(kept.to_pandas())
         edges = {json.dumps(one["factors"]): " ".join(one["edges"]) for one in entries}
         idle = chosen["feasible"] & (chosen["lam"] < learnt)
         idle &= algorithms.constrained(keys["algorithm"])
-        edges_of = chosen["factors"].map(edges)
-        frames.append(chosen.assign(edges=edges_of, only_by_not_learning=idle, **keys))
-    whole = pd.concat(frames, ignore_index=True)
-    return whole[[*KEYS, *whole.columns.drop(KEYS)]]
+        rows = chosen.assign(edges=chosen["factors"].map(edges), only_by_not_learning=idle)
+        frames.append(pd.DataFrame(keys, index=rows.index).join(rows))
+    return pd.concat(frames, ignore_index=True)
 
 
 def candidates(plan: Plan, folder: Path) -> pd.DataFrame:
     frames = []
     for keys, entries in _entries(plan, folder):
-        mine = pd.DataFrame(entries).drop(columns="edges")
-        tried = mine["generation"].clip(lower=1) * plan.effort_of(keys["tuning"])["population"]
-        factors = mine["factors"].map(json.dumps)
-        frames.append(mine.assign(factors=factors, tried=tried, **keys))
-    whole = pd.concat(frames, ignore_index=True)
-    return whole[[*KEYS, *whole.columns.drop(KEYS)]]
+        rows = pd.DataFrame(entries).drop(columns="edges")
+        tried = rows["generation"].clip(lower=1) * plan.effort_of(keys["tuning"])["population"]
+        rows = rows.assign(factors=rows["factors"].map(json.dumps), tried=tried)
+        frames.append(pd.DataFrame(keys, index=rows.index).join(rows))
+    return pd.concat(frames, ignore_index=True)
 
 
 def efforts(scored: pd.DataFrame) -> pd.DataFrame:
