@@ -26,6 +26,7 @@ from nscmdp.drift import DriftingCMDP
 from nscmdp.metrics import Array
 from nscmdp.simulate import Run
 from nscmdp.suite.scoring import Margins
+from wei2023.study.catalogue import FIRST
 
 LAST = 0.8  # where the last fifth of a run begins
 
@@ -93,7 +94,7 @@ def learns_quickly(run: Trial, at: Thresholds) -> float:
     return float(min(early.max() - at.learnt, moving[begin:].min() - min(at.floor, at.learnt)))
 
 
-def learns_quickly_but_for_dips(run: Trial, at: Thresholds) -> float:
+def forgives_dips(run: Trial, at: Thresholds) -> float:
     moving, share = run.moving_lam()
     early = moving[share <= at.deadline]
     return float(min(early.max(initial=-1.0), run.lam(after=at.deadline)) - at.learnt)
@@ -119,35 +120,27 @@ class Part(NamedTuple):
     thresholds: tuple[str, ...]
 
 
-FIRST, TRIPLE_Q, RESTART_Q = "nonstationary_triple_q", "triple_q", "restart_q_ucb"
-PARTS = {
-    part.name: part
-    for part in (
-        Part("C20a", "Algorithm 1 performs well", FIRST, performs_well, ("learnt",)),
-        Part(
-            "C20b",
-            "Algorithm 1 learns quickly",
-            FIRST,
-            learns_quickly,
-            ("learnt", "floor", "deadline"),
-        ),
-        Part(
-            "C20b forgiving",
-            "Algorithm 1 learns quickly, dips allowed",
-            FIRST,
-            learns_quickly_but_for_dips,
-            ("learnt", "deadline"),
-        ),
-        Part("C20c", "Algorithm 1 keeps the limit", FIRST, keeps_the_limit, ("slack",)),
-        Part("C20d", "Triple-Q breaks the limit", TRIPLE_Q, breaks_the_limit, ("slack",)),
-        Part("C20e", "RestartQ-UCB breaks the limit", RESTART_Q, breaks_the_limit, ("slack",)),
-    )
-}
+TRIPLE_Q, RESTART_Q = "triple_q", "restart_q_ucb"
+QUICKLY = "Algorithm 1 learns quickly"
+ALL = (
+    Part("C20a", "Algorithm 1 performs well", FIRST, performs_well, ("learnt",)),
+    Part("C20b", QUICKLY, FIRST, learns_quickly, ("learnt", "floor", "deadline")),
+    Part(
+        "C20b forgiving", f"{QUICKLY}, dips allowed", FIRST, forgives_dips, ("learnt", "deadline")
+    ),
+    Part("C20c", "Algorithm 1 keeps the limit", FIRST, keeps_the_limit, ("slack",)),
+    Part("C20d", "Triple-Q breaks the limit", TRIPLE_Q, breaks_the_limit, ("slack",)),
+    Part("C20e", "RestartQ-UCB breaks the limit", RESTART_Q, breaks_the_limit, ("slack",)),
+)
+PARTS = {part.name: part for part in ALL}
 OWN = ("C20a", "C20b forgiving", "C20c")  # what an author tunes her own method for
 
 
-def margins(thresholds: Thresholds) -> Margins:
-    """The parts that an author tunes her own method for, as a tuning's objective asks for them."""
+def margins_of(spec: dict[str, Any]) -> Margins | None:
+    """What a tuning is scored by where its objective is the margin: the parts about Algorithm 1."""
+    if spec["objective"] != "margin":
+        return None
+    at = Thresholds(**spec["thresholds"])
 
     def distances(run: Run, best: pd.DataFrame, env: DriftingCMDP) -> dict[str, float]:
         uniform = best["uniform"].to_numpy()
@@ -159,11 +152,6 @@ def margins(thresholds: Thresholds) -> Margins:
             cost=env.H - run.utility_value,
             limit=env.H - run.rho,
         )
-        return {name: PARTS[name].distance(judged, thresholds) for name in OWN}
+        return {name: PARTS[name].distance(judged, at) for name in OWN}
 
     return Margins(OWN, distances)
-
-
-def margins_of(spec: dict[str, Any]) -> Margins | None:
-    """What a tuning is scored by where its objective is the margin."""
-    return margins(Thresholds(**spec["thresholds"])) if spec["objective"] == "margin" else None

@@ -12,6 +12,7 @@ from wei2023.study import layout
 ERRATUM = Path("workflow/erratum.md")  # the letter, with places for the numbers of claims
 CLAIMS = Path("workflow/claims.yaml")  # the paper's claims, and the thresholds of verdicts
 
+FIRST = "nonstationary_triple_q"  # Algorithm 1
 ROLES = {
     "protocols": "the paper's simulation, made of the key protocols: its claim is judged on it",
     "choices": "options of what its text leaves open, made of the key protocols",

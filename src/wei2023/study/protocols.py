@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from nscmdp.names import unknown
 from wei2023.study import errors
+from wei2023.study.catalogue import FIRST
 from wei2023.study.errors import Unacceptable
 from wei2023.study.models import Seed, Strict
 
@@ -21,7 +22,6 @@ ROLE, CHOICES = (
     "protocols",
     "choices",
 )  # of experiments: whole protocols, and options that are switched by themselves
-FIRST = "nonstationary_triple_q"  # Algorithm 1
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 Few = Annotated[int, Field(ge=1, le=1000)]
 Options = dict[str, Any]

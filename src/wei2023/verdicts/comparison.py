@@ -18,18 +18,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nscmdp import algorithms, files
+from nscmdp import algorithms, files, metrics
 from nscmdp.files import write_csv
 from nscmdp.problem import Problem
+from nscmdp.suite.tuning import MAIN
 from wei2023.study import layout
-from wei2023.study.config import TUNED
+from wei2023.study.models import TUNED
 from wei2023.study.plan import Plan
 from wei2023.verdicts import growth, tables, theory
 
 ENDS = ("", "_low", "_high")
-CONSTANTS = {
-    ("tuned", "each"): "tuned at each K",
-    ("tuned", "once"): "tuned once",
+CONSTANTS = {  # words for (setting, tuned_at); a setting that is not here is its own word
+    (TUNED, "each"): "tuned at each K",
+    (TUNED, "once"): "tuned once",
     ("scaled", ""): "defaults",
 }
 # The regret that no algorithm beats in the worst case: tabular (Mao et al. 2021, with T = H K), and
@@ -48,65 +49,18 @@ class Study:
         self.files = [folder / layout.table("exact.parquet", name) for name in experiments]
         self.shares, self.called = _shares(self.files)
         self.learners = {name: next(iter(found.values())) for name, found in self.shares.items()}
-        runs = self._renamed(growth.totals(tables.load(file)) for file in self.files)
+        runs = pd.concat([growth.totals(tables.load(file)) for file in self.files])
+        summaries = [tables.load(file.with_name("summary.csv")) for file in self.files]
         # One B for every case: instances agree on it but for rounding.
-        self.runs = runs.assign(B=runs.groupby(["budget", "episodes"])["B"].transform("mean"))
-        summaries = (file.with_name("summary.csv") for file in self.files)
-        self.summary = self._renamed(map(tables.load, summaries))
+        mean_B = runs.groupby(["budget", "episodes"])["B"].transform("mean")
+        self.runs = self.renamed(runs.assign(B=mean_B)).reset_index(drop=True)
+        self.summary = self.renamed(pd.concat(summaries, ignore_index=True))
         self.middle = _middle(self.runs)
-
-    def _renamed(self, parts: Any) -> pd.DataFrame:
-        return self.renamed(pd.concat(parts, ignore_index=True))
 
     def renamed(self, table: pd.DataFrame) -> pd.DataFrame:
         """With shares under the name of their learner, and the search that each is of."""
         named = [self.called[name] for name in table["learner"]]
         return table.assign(learner=[name for name, _ in named], search=[of for _, of in named])
-
-    @property
-    def budgets(self) -> list[str]:
-        return _budgets(self.runs)
-
-    def of(self, learner: str) -> pd.DataFrame:
-        return self.runs[self.runs["learner"] == learner]
-
-    def budget(self, learner: str) -> str:
-        """The study's middle budget, or the middle one of those that a learner ran at."""
-        mine = self.of(learner)
-        return self.middle if (mine["budget"] == self.middle).any() else _middle(mine)
-
-    def episodes(self, learner: str) -> list[int]:
-        """The K that a learner ran with at that budget."""
-        mine = self.of(learner)
-        here = mine["budget"] == self.budget(learner)
-        return sorted({int(K) for K in mine.loc[here, "episodes"]})
-
-    def widest(self, learner: str) -> int:
-        """The largest K at which a learner ran at the most budgets."""
-        budgets = self.of(learner).groupby("episodes")["budget"].nunique()
-        return int(budgets[budgets == budgets.max()].index.max())
-
-    def tuned_at(self, learner: str) -> str:
-        """Tuned at "each" K, "once", by another choice than the main one; "": not tuned."""
-        spec = self.learners[learner]
-        if spec["setting"] != TUNED:
-            return ""
-        choice = spec.get("choice", "main") if "" in self.shares[learner] else "main"
-        return spec.get("tuned_at", "once") + (f" by {choice}" if choice != "main" else "")
-
-    def constants(self, learner: str) -> str:
-        """In words."""
-        setting = str(self.learners[learner]["setting"])
-        return CONSTANTS.get((setting, self.tuned_at(learner)), setting)
-
-    @cache  # noqa: B019
-    def problem(self, budget: str, episodes: int) -> Problem:
-        """Of the first instance."""
-        for file in self.files:
-            for reading, *case in tables.cases(file):
-                if case == [budget, episodes]:
-                    return Problem.of(tables.environment(file, reading, budget, episodes))
-        raise ValueError(f"no run at {budget}, K = {episodes}")
 
     @cached_property
     def slopes(self) -> pd.DataFrame:
@@ -118,10 +72,37 @@ class Study:
         found.insert(3, "tuned_at", found["learner"].map(self.tuned_at))
         return found
 
-    def eps(self, learner: str, episodes: int) -> float:
-        """What a learner tightens the constraint by: the mean over its shares."""
-        problem = self.problem(self.budget(learner), episodes)
-        return float(np.mean([_eps(spec, problem) for spec in self.shares[learner].values()]))
+    def tuned_at(self, learner: str) -> str:
+        """Tuned at "each" K, "once", by another choice than the main one; "": not tuned."""
+        spec = self.learners[learner]
+        if spec["setting"] != TUNED:
+            return ""
+        choice = spec.get("choice", MAIN) if "" in self.shares[learner] else MAIN
+        return spec.get("tuned_at", "once") + (f" by {choice}" if choice != MAIN else "")
+
+    def constants(self, learner: str) -> str:
+        """In words."""
+        setting = str(self.learners[learner]["setting"])
+        return CONSTANTS.get((setting, self.tuned_at(learner)), setting)
+
+    @cache  # noqa: B019
+    def problem(self, budget: str, episodes: int) -> Problem:
+        """Of the first instance."""
+        found = [(file, case) for file in self.files for case in tables.cases(file)]
+        file, case = next(one for one in found if one[1][1:] == (budget, episodes))
+        return Problem.of(tables.environment(file, *case))
+
+    def eps(self, learner: str, problem: Problem) -> float:
+        """What a learner tightens the constraint by: the mean over its shares, and over the arms of a bandit."""
+        found = []
+        for spec in self.shares[learner].values():
+            setting = "scaled" if spec["setting"] == TUNED else spec["setting"]
+            factors = spec.get("factors_at", {}).get(str(problem.K), spec.get("factors"))
+            given = (setting, factors, spec["variants"], spec.get("constants"))
+            made = algorithms.constants(spec["algorithm"], problem, *given)
+            arms = getattr(made, "arms", [made])
+            found.append(np.mean([getattr(arm, "eps", np.nan) for arm in arms]))
+        return float(np.mean(found))
 
 
 def share_of(name: str, spec: dict[str, Any]) -> tuple[str, str]:
@@ -143,30 +124,16 @@ def _shares(files: list[Path]) -> tuple[Shares, dict[str, tuple[str, str]]]:
     for file in files:
         for name, spec in tables.learners(file).items():
             learner, search = called[name] = share_of(name, spec)
-            mine = found.setdefault(learner, {})
-            known = mine.get(search, {}).get("factors_at", {})
-            more = {"factors_at": known | spec["factors_at"]} if "factors_at" in spec else {}
-            mine[search] = {**spec, **more}
+            share = found.setdefault(learner, {}).setdefault(search, {})
+            at = share.get("factors_at", {}) | spec.get("factors_at", {})
+            share |= spec | ({"factors_at": at} if at else {})
     return found, called
 
 
-def _eps(spec: dict[str, Any], problem: Problem) -> float:
-    """What the constants tighten the constraint by; the mean over the arms of a bandit."""
-    setting = "scaled" if spec["setting"] == TUNED else spec["setting"]
-    factors = spec["factors_at"][str(problem.K)] if "factors_at" in spec else spec.get("factors")
-    given = (setting, factors, spec["variants"], spec.get("constants"))
-    made = algorithms.constants(spec["algorithm"], problem, *given)
-    return float(np.mean([getattr(one, "eps", np.nan) for one in getattr(made, "arms", [made])]))
-
-
-def _budgets(runs: pd.DataFrame) -> list[str]:
-    """In the order of B."""
-    return list(runs.sort_values("B", kind="stable")["budget"].unique())
-
-
 def _middle(runs: pd.DataFrame) -> str:
-    budgets = _budgets(runs)
-    return budgets[(len(budgets) - 1) // 2]
+    """The middle one of the budgets in the order of B."""
+    budgets = runs.sort_values("B", kind="stable")["budget"].unique()
+    return str(budgets[(len(budgets) - 1) // 2])
 
 
 def power(order: str, of: str) -> float:
@@ -180,15 +147,14 @@ def rows(study: Study | None, linear: Study | None) -> pd.DataFrame:
     found = []
     for claim in theory.TABLE:
         chosen, lower = linear if claim.linear else study, LOWER[claim.linear]
-        names = [] if chosen is None else plain(chosen, claim.algorithm)
+        measured = []
+        if chosen is not None:
+            measured = [_measured(chosen, name) for name in plain(chosen, claim.algorithm)]
         unnamed = {"algorithm": claim.algorithm, "learner": "", "setting": "", "tuned_at": ""}
         entry = {**unnamed, **claim._asdict(), "lower_order": lower}
         for who, order in (("claimed", claim.regret_order), ("lower", lower)):
             entry |= {f"{who}_slope_{of}": power(order, of) for of in "KB"}
-        if chosen is None or not names:
-            found.append({**entry, "note": "not run"})
-        else:
-            found += [{**entry, **_measured(chosen, name)} for name in names]
+        found += [entry | row for row in measured or [{"note": "not run"}]]
     return pd.DataFrame(found)
 
 
@@ -200,58 +166,64 @@ def plain(study: Study, algorithm: str) -> list[str]:
 
 
 def _measured(study: Study, learner: str) -> dict[str, Any]:
-    spec, runs, budget = study.learners[learner], study.of(learner), study.budget(learner)
-    smallest, longest = study.episodes(learner)[0], study.episodes(learner)[-1]
-    where = {"learner": learner, "budget": budget, "episodes": longest}
-    last = study.summary[(study.summary[[*where]] == [*where.values()]).all(axis=1)].iloc[0]
-    unit = growth.unit_of(runs)
-    return {
+    """The exponents of a learner, what its constants put in, and its violation, at its middle budget."""
+    spec, runs = study.learners[learner], study.runs[study.runs["learner"] == learner]
+    budget = study.middle if study.middle in {*runs["budget"]} else _middle(runs)
+    here, unit = runs[runs["budget"] == budget], growth.unit_of(runs)
+    episodes = sorted(here["episodes"].unique().tolist())
+    budgets, K = runs.groupby("episodes")["budget"].nunique(), episodes[-1]
+    widest = int(budgets[budgets == budgets.max()].index.max())  # the K with the most budgets
+    row: dict[str, Any] = {
         "learner": learner,
         "setting": spec["setting"],
         "tuned_at": study.tuned_at(learner),
         "instances": runs["reading"].nunique(),
         "units": f"{runs[unit].nunique()} {growth.UNITS[unit]}",
         "budget": budget,
-        "smallest_K": smallest,
-        "largest_K": longest,
-        **_exponents(study, learner),
-        **_put_in(study, learner),
-        **_violation(study, learner),
-        "theorem_from_K": theory.from_episodes(spec["algorithm"], study.problem(budget, longest)),
-        "state_bytes": int(last["state_bytes"]),
+        "smallest_K": episodes[0],
+        "largest_K": K,
+        "slope_B_at_K": widest,
     }
 
-
-def _exponents(study: Study, learner: str) -> dict[str, Any]:
-    """In K at the middle budget, over all K and the last two octaves; in B at the widest K."""
-    found, widest = study.slopes[study.slopes["learner"] == learner], study.widest(learner)
-    in_K = found[(found["along"] == "episodes") & (found["budget"] == study.budget(learner))]
-    in_B = found[(found["along"] == "B") & (found["episodes"] == widest)]
-    all_K, late = (in_K[in_K["which"] == which] for which in ("all", "late"))
-    entry: dict[str, Any] = {"slope_B_at_K": widest}
-    for name, fits in {"K": all_K, "K_late": late, "B": in_B}.items():
-        for quantity, *ends in fits[["quantity", "value", "low", "high"]].itertuples(index=False):
-            keys = (f"{quantity}_slope_{name}{end}" for end in ENDS)
-            entry |= dict(zip(keys, ends, strict=True))
+    fits = study.slopes[study.slopes["learner"] == learner]
+    in_K = fits[(fits["along"] == "episodes") & (fits["budget"] == budget)].groupby("which")
+    all_K, late = in_K.get_group("all"), in_K.get_group("late")
+    in_B = fits[(fits["along"] == "B") & (fits["episodes"] == widest)]
+    for along, found in {"K": all_K, "K_late": late, "B": in_B}.items():
+        for quantity, *ends in found[["quantity", "value", "low", "high"]].itertuples(index=False):
+            keys = (f"{quantity}_slope_{along}{end}" for end in ENDS)
+            row |= zip(keys, ends, strict=True)
     notes = [*filter(None, all_K["why_not"])]
-    if study.learners[learner]["setting"] == TUNED and len(study.shares[learner]) == 1:
+    if spec["setting"] == TUNED and len(study.shares[learner]) == 1:
         notes.append(NOISE_LEFT_OUT)
-    return {**entry, "note": "; ".join(notes)}
+    row["note"] = "; ".join(notes)
 
-
-def _put_in(study: Study, learner: str) -> dict[str, Any]:
-    """At the largest K: eps, surplus utility as a share of it, and its price in the regret."""
-    episodes, runs = study.episodes(learner), study.of(learner)
-    eps = np.array([study.eps(learner, K) for K in episodes])
-    last = runs[(runs["budget"] == study.budget(learner)) & (runs["episodes"] == episodes[-1])]
-    mean = last[["gap", "regret", "positive_regret", "violation"]].mean() / episodes[-1]
+    # At the largest K: eps, surplus utility as a share of it, and its price as a share of the regret.
+    problems = [study.problem(budget, each) for each in episodes]
+    eps = np.array([study.eps(learner, problem) for problem in problems])
     slope = growth.exponent(np.array(episodes), eps[None], "eps").value
+    mean = here.loc[here["episodes"] == K, [*metrics.MEASURES]].mean() / K
     of_eps, of_regret = np.nan, np.nan
     if mean["violation"] < 0:
         of_eps = -mean["violation"] / eps[-1]
         of_regret = (mean["regret"] - mean["gap"]) / mean["positive_regret"]
-    shares = {"eps": eps[-1], "eps_slope_K": slope, "surplus_of_eps": of_eps}
-    return {**shares, "surplus_of_regret": of_regret, "put_in": put_in(of_regret, of_eps, slope)}
+    row |= {"eps": eps[-1], "eps_slope_K": slope, "surplus_of_eps": of_eps}
+    row |= {"surplus_of_regret": of_regret, "put_in": put_in(of_regret, of_eps, slope)}
+
+    # Violation per episode, each budget at its largest K: that of the middle one, and the worst.
+    mine = study.violations[study.violations["learner"] == learner]
+    last = mine.loc[mine.groupby("budget")["episodes"].idxmax()].set_index("budget")
+    middle, worst = last.loc[budget], last.loc[last["violation"].idxmax()]
+    for name, found, column in (
+        ("", middle, "violation"),
+        ("positive_", middle, "positive_violation"),
+        ("worst_", worst, "violation"),
+    ):
+        row |= {f"{name}violation_per_episode{end}": found[f"{column}{end}"] for end in ENDS}
+    row |= {"worst_budget": worst.name, "worst_K": worst["episodes"]}
+    row["theorem_from_K"] = theory.from_episodes(spec["algorithm"], problems[-1])
+    kept = study.summary.query("learner == @learner and budget == @budget and episodes == @K")
+    return row | {"state_bytes": int(kept["state_bytes"].iloc[0])}
 
 
 def put_in(of_regret: float, of_eps: float, slope: float) -> str:
@@ -262,20 +234,6 @@ def put_in(of_regret: float, of_eps: float, slope: float) -> str:
         f"{of_regret:.0%} of the regret is the price of surplus utility, {of_eps:.0%} of eps ~ "
         f"K^{slope:.2f}: the constants put in an exponent of about {1 + slope:.2f}"
     )
-
-
-def _violation(study: Study, learner: str) -> dict[str, Any]:
-    """Per episode, at the largest K: of the middle budget, and of the one where it is worst."""
-    mine = study.violations[study.violations["learner"] == learner]
-    last = mine.loc[mine.groupby("budget")["episodes"].idxmax()].set_index("budget")
-    middle, worst = last.loc[study.budget(learner)], last.loc[last["violation"].idxmax()]
-    named = {"violation": middle, "positive_violation": middle, "worst_violation": worst}
-    found = {
-        f"{name}_per_episode{end}": row[f"{name.removeprefix('worst_')}{end}"]
-        for name, row in named.items()
-        for end in ENDS
-    }
-    return {**found, "worst_budget": worst.name, "worst_K": worst["episodes"]}
 
 
 def write(plan: Plan, folder: Path) -> None:
@@ -293,6 +251,19 @@ def write(plan: Plan, folder: Path) -> None:
 
 def readable(table: pd.DataFrame, columns: dict[str, str], missing: str = "") -> pd.DataFrame:
     """Titles of algorithms, constants in words, and columns by heading, as m [low, high]."""
+
+    def text(row: pd.Series, name: str) -> str:
+        value, low, high = (row.get(f"{name}{end}", np.nan) for end in ENDS)
+        if pd.isna(value) or isinstance(value, str):
+            return "" if pd.isna(value) else value
+        if isinstance(value, bool | np.bool_):
+            return "yes" if value else "no"
+        if abs(value) >= 1000:
+            return f"{value:,.0f}" if value < 1e9 else f"{value:.0e}"
+        digits = 3 if "per_episode" in name else 2
+        mean, *ends = (f"{round(one, digits) + 0.0:.{digits}f}" for one in (value, low, high))
+        return mean if pd.isna(low) else f"{mean} [{', '.join(ends)}]"
+
     known, made_by = algorithms.NAMES, table.reindex(columns=["setting", "tuned_at"]).fillna("")
     constants = (CONSTANTS.get(key, key[0]) for key in made_by.itertuples(index=False, name=None))
     shown: dict[str, Any] = {
@@ -301,21 +272,8 @@ def readable(table: pd.DataFrame, columns: dict[str, str], missing: str = "") ->
     }
     for heading, name in columns.items():
         if name in table:
-            shown[heading] = [_text(row, name) or missing for _, row in table.iterrows()]
+            shown[heading] = [text(row, name) or missing for _, row in table.iterrows()]
     return pd.DataFrame(shown)
-
-
-def _text(row: pd.Series, name: str) -> str:
-    value, low, high = (row.get(f"{name}{end}", np.nan) for end in ENDS)
-    if pd.isna(value) or isinstance(value, str):
-        return "" if pd.isna(value) else value
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}" if value < 1e9 else f"{value:.0e}"
-    digits = 3 if "per_episode" in name else 2
-    mean, *ends = (f"{round(one, digits) + 0.0:.{digits}f}" for one in (value, low, high))
-    return mean if pd.isna(low) else f"{mean} [{', '.join(ends)}]"
 
 
 TEX = {  # headings and columns

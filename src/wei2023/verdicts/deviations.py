@@ -48,16 +48,13 @@ class Entry(Strict):
 
 
 def load(file: Path) -> list[Entry]:
+    raw = yaml.safe_load(file.read_text(encoding="utf-8"))
     try:
-        entries = TypeAdapter(list[Entry]).validate_python(
-            yaml.safe_load(file.read_text(encoding="utf-8"))
-        )
+        entries = TypeAdapter(list[Entry]).validate_python(raw)
     except ValidationError as error:
         raise ValueError(f"{file}: {error}") from None
-    for what, names in (
-        ("id", [entry.id for entry in entries]),
-        ("switch", [key for entry in entries for key in entry.switch]),
-    ):
+    switches = [key for entry in entries for key in entry.switch]
+    for what, names in (("id", [entry.id for entry in entries]), ("switch", switches)):
         twice = {name for name in names if names.count(name) > 1}
         if twice:
             raise ValueError(f"{file}: the {what} {twice.pop()!r} stands in it twice")
@@ -76,24 +73,20 @@ def effects(entries: list[Entry], exact_tables: list[Path]) -> pd.DataFrame:
     """What each switch changes in the experiments behind some tables of exact values: one row per measure."""
     rows = []
     for file in exact_tables:
-        rows_of_runs, facts = files.read(file)
-        exact = rows_of_runs.to_pandas()
+        table, facts = files.read(file)
+        exact = table.to_pandas()
         weighted = exact[list(MEASURES)].mul(exact["weight"], axis=0).assign(weight=exact["weight"])
         sums = weighted.groupby([exact[key] for key in (*CASE, "learner", "seed")]).sum()
         rho = exact.groupby(CASE)["rho"].first()
         means = sums[list(MEASURES)].div(sums["weight"], axis=0).rename(columns=MEASURES)
         for switch, here, there in pairs(entries, facts["cases"], facts["learners"]):
-            without, with_it = means.loc[here[:4]], means.loc[there[:4]]
-            difference, low, high = mean_interval((with_it - without).to_numpy())
-            numbers = zip(without.mean(), with_it.mean(), difference, low, high, strict=True)
-            what = [switch, as_text(here.keys[switch]), as_text(there.keys[switch])]
-            where = [
-                f"{there.keys['algorithm']}.{there.keys['setting']}",
-                there.keys["environment"],
-                there.episodes,
-            ]
-            for measure, row in zip(MEASURES.values(), numbers, strict=True):
-                rows.append([*what, *where, rho[there[:3]], len(without), measure, *row])
+            without, changed = means.loc[here[:4]], means.loc[there[:4]]
+            intervals = mean_interval((changed - without).to_numpy())
+            learner = f"{there.keys['algorithm']}.{there.keys['setting']}"
+            what = [switch, as_text(here.keys[switch]), as_text(there.keys[switch]), learner]
+            where = [there.keys["environment"], there.episodes, rho[there[:3]], len(without)]
+            numbers = zip(means, without.mean(), changed.mean(), *intervals, strict=True)
+            rows += [[*what, *where, *row] for row in numbers]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -12,7 +12,6 @@ Sums of gap, [V* - V]_+ and [rho - W]_+ do not cancel; a signed sum has no expon
 zero there is no exponent either, and the reason is given.
 """
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -29,7 +28,6 @@ GROWING = ("gap", "positive_regret", "positive_violation")
 UNITS = {"search": "searches", "reading": "instances", "seed": "seeds"}
 LATE = 4  # the last two octaves: K from a quarter of the largest on
 LEVEL = 0.95
-Row = dict[str, Any]
 
 
 class Estimate(NamedTuple):
@@ -80,51 +78,41 @@ def slopes(runs: pd.DataFrame) -> pd.DataFrame:
     """Every exponent of every learner.
 
     Along K at every budget: over all K, over the last two octaves ("late"), and ("local") from each
-    K to the next. Along B at every K. ``first`` and ``last`` are the ends of what is fitted.
+    K to the next. Along B at every K, but where nothing drifts: 0 has no logarithm. ``first`` and
+    ``last`` are the ends of what is fitted.
     """
     rows = []
     for keys, mine in runs.groupby(LEARNER, sort=False):
         unit = unit_of(mine)
-        known = {**dict(zip(LEARNER, keys, strict=True)), "unit": unit}
-        known["units"] = mine[unit].nunique()
-        rows += [{**known, **row} for row in (*_along_K(mine, unit), *_along_B(mine, unit))]
+        known = dict(zip(LEARNER, keys, strict=True))
+        known |= {"unit": unit, "units": mine[unit].nunique()}
+        fits = []
+        for budget, found in mine.groupby("budget", sort=False):
+            every = sorted(found["episodes"].unique())
+            late = [K for K in every if every[-1] <= LATE * K]
+            local = [("local", [*pair]) for pair in pairwise(every)]
+            for which, chosen in [("all", every), ("late", late), *local]:
+                fit = {"budget": budget, "along": "episodes", "which": which}
+                fits.append((fit, found[found["episodes"].isin(chosen)]))
+        for K, found in mine[mine["B"] > 0].groupby("episodes"):
+            fits.append(({"episodes": K, "along": "B", "which": "all"}, found))
+        for fit, found in fits:
+            for quantity in GROWING:
+                means = found.groupby([unit, fit["along"]])[quantity].mean().unstack()
+                means = means.dropna(axis=1)
+                x = means.columns.to_numpy(dtype=float)
+                first, last = (x[0], x[-1]) if len(x) else (np.nan, np.nan)
+                value = exponent(x, means.to_numpy(), quantity.replace("_", " "))
+                ends = {"quantity": quantity, "points": len(x), "first": first, "last": last}
+                rows.append({**known, **fit, **ends, **value._asdict()})
     return pd.DataFrame(rows)
-
-
-def _along_K(runs: pd.DataFrame, unit: str) -> Iterator[Row]:
-    for budget, mine in runs.groupby("budget", sort=False):
-        every = sorted(mine["episodes"].unique())
-        late = [K for K in every if every[-1] <= LATE * K]
-        local = [("local", [*pair]) for pair in pairwise(every)]
-        for which, chosen in [("all", every), ("late", late), *local]:
-            known = {"budget": budget, "along": "episodes", "which": which}
-            fits = _fits(mine[mine["episodes"].isin(chosen)], unit, "episodes")
-            yield from ({**known, **row} for row in fits)
-
-
-def _along_B(runs: pd.DataFrame, unit: str) -> Iterator[Row]:
-    """Where nothing drifts, B has no logarithm."""
-    for K, mine in runs[runs["B"] > 0].groupby("episodes"):
-        known = {"episodes": K, "along": "B", "which": "all"}
-        yield from ({**known, **row} for row in _fits(mine, unit, "B"))
-
-
-def _fits(runs: pd.DataFrame, unit: str, along: str) -> Iterator[Row]:
-    """Of runs at one budget or one K: an exponent for each quantity, from the means of units."""
-    for quantity in GROWING:
-        means = runs.groupby([unit, along])[quantity].mean().unstack().dropna(axis=1)
-        x = means.columns.to_numpy(dtype=float)
-        first, last = (x[0], x[-1]) if len(x) else (np.nan, np.nan)
-        found = exponent(x, means.to_numpy(), quantity.replace("_", " "))
-        ends = {"points": len(x), "first": first, "last": last}
-        yield {"quantity": quantity, **ends, **found._asdict()}
 
 
 def violations(runs: pd.DataFrame) -> pd.DataFrame:
     """Violation per episode at every K and budget, and that of the unit where it is most."""
-    rows = []
-    for keys, here in runs.groupby([*LEARNER, "budget", "episodes"], sort=False):
-        row: Row = dict(zip([*LEARNER, "budget", "episodes"], keys, strict=True))
+    rows, by = [], [*LEARNER, "budget", "episodes"]
+    for keys, here in runs.groupby(by, sort=False):
+        row: dict[str, Any] = dict(zip(by, keys, strict=True))
         unit = unit_of(runs[runs["learner"] == row["learner"]])
         row |= {"B": here["B"].iloc[0], "units": here[unit].nunique(), "runs": len(here)}
         means = here.groupby(unit)[["violation", "positive_violation"]].mean() / row["episodes"]

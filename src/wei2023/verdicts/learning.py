@@ -12,9 +12,8 @@ learning.csv       reward and cost     one row per learner and episode, beside t
 """
 
 from bisect import bisect
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,6 @@ from numpy.typing import NDArray
 
 from nscmdp import files, optimum
 from nscmdp.cmdp import CMDP, Array
-from nscmdp.drift import DriftingCMDP
 from nscmdp.environments.grid_world import mirrored, timetable
 from nscmdp.files import write_csv
 from wei2023.runs import integrity
@@ -47,101 +45,59 @@ SCHEMA = pa.schema(
 )
 
 
-class Followed(NamedTuple):
-    """What a policy does in an episode."""
-
-    value: float
-    utility_value: float
-    visits: Array  # (S,)
-    arrows: Array  # (S,A); 0 where it never is
-
-
-def write(plan: Plan, folder: Path) -> None:
-    """The tables of all experiments that are watched."""
-    for experiment in plan.watched:
-        _write(plan, folder, experiment)
-
-
-def _write(plan: Plan, folder: Path, experiment: str) -> None:
+def write(plan: Plan, folder: Path, experiment: str) -> None:
+    """The tables of an experiment that is watched: the optimum's policies, then the learners'."""
     case = plan.watched_case(experiment)
-    tables = integrity.read_all(folder, integrity.policies(plan, experiment))
-    rows = [*_optima(case.env, plan.watched_episodes(experiment)), *_learners(case.env, tables)]
-    made_from = {
-        "case": case.spec,
-        "learners": {row["learner"]: row["seed"] for row in rows if row["learner"]},
-    }
+    env, rows = case.env, []
+
+    def add(learner: str, seed: int | None, k: int, policy: Array) -> None:
+        keys = {"learner": learner, "seed": seed, "episode": k}
+        rows.append({**keys, **follow(env.at(k), policy)})
+
+    for k in plan.watched_episodes(experiment):
+        add(OPTIMUM, None, k, optimum.constrained(env.at(k)).policy)
+    for table in integrity.read_all(folder, integrity.policies(plan, experiment)):
+        keys = (table[name].to_pylist() for name in ("learner", "seed", "episode"))
+        for learner, seed, k, policy in zip(*keys, files.cells(table, "policy"), strict=True):
+            add(learner, seed, k, policy.reshape(env.H, env.S, env.A))
+    seeds = {row["learner"]: row["seed"] for row in rows if row["learner"]}
     parquet, csv = (folder / layout.table(name, experiment) for name in layout.LEARNING)
+    made_from = {"case": case.spec, "learners": seeds}
     files.write(parquet, pa.Table.from_pylist(rows, schema=SCHEMA), made_from)
-    write_csv(csv, _summary(pd.DataFrame(rows), experiment, case.env))
+
+    paid = pd.DataFrame(rows)
+    paid = paid.assign(reward=paid["value"], cost=env.H - paid["utility_value"])
+    best = paid[paid["learner"] == OPTIMUM].set_index("episode")[["reward", "cost"]]
+    mine = paid.loc[paid["learner"] != OPTIMUM, ["learner", "seed", "episode", "reward", "cost"]]
+    summary = mine.join(best.add_prefix("optimal_"), on="episode").assign(limit=env.H - env.rho)
+    summary.insert(0, "experiment", experiment)
+    write_csv(csv, summary)
 
 
-def _optima(env: DriftingCMDP, episodes: list[int]) -> Iterator[dict[str, Any]]:
-    for k in episodes:
-        cmdp = env.at(k)
-        yield {
-            "learner": OPTIMUM,
-            "seed": None,
-            "episode": k,
-            **_row(cmdp, optimum.constrained(cmdp).policy),
-        }
-
-
-def _learners(env: DriftingCMDP, tables: list[pa.Table]) -> Iterator[dict[str, Any]]:
-    for table in tables:
-        keys = table.select(["learner", "seed", "episode"]).to_pylist()
-        for key, policy in zip(keys, files.cells(table, "policy"), strict=True):
-            yield {**key, **_row(env.at(key["episode"]), policy.reshape(env.H, env.S, env.A))}
-
-
-def _row(cmdp: CMDP, policy: Array) -> dict[str, Any]:
-    found = follow(cmdp, policy)
-    return {**found._asdict(), "arrows": found.arrows.ravel()}
-
-
-def follow(cmdp: CMDP, policy: Array) -> Followed:
-    """A policy (H,S,A) through an episode."""
+def follow(cmdp: CMDP, policy: Array) -> dict[str, Any]:
+    """What a policy (H,S,A) does in an episode; arrows are 0 where it never is."""
     q = optimum.occupancy(cmdp, policy)
     played = q.sum(axis=0)
     there = played.sum(axis=1, keepdims=True)
     arrows = np.divide(played, there, out=np.zeros_like(played), where=there > 0)
-    return Followed(
-        float((q * cmdp.r).sum()), float((q * cmdp.g).sum()), visits(cmdp, policy), arrows
-    )
+    values = {"value": float((q * cmdp.r).sum()), "utility_value": float((q * cmdp.g).sum())}
+    return {**values, "visits": visits(cmdp, policy), "arrows": arrows.ravel()}
 
 
 def visits(cmdp: CMDP, policy: Array) -> Array:
     """(S,): the probability that an episode visits each state; backwards for all of them at once."""
     found = np.eye(cmdp.S)  # [x,y]: that y is visited from here on, being at x
     for h in reversed(range(cmdp.H)):
-        found = _moves(cmdp, policy[h], h) @ found
+        layer = h if cmdp.layers > 1 else 0
+        rows = np.arange(cmdp.S + 1) * cmdp.A * cmdp.columns
+        probability = (policy[h][:, :, None] * cmdp.probability[layer]).ravel()
+        successors = cmdp.successors[layer].ravel().astype(np.int64)
+        moves = scipy.sparse.csr_array((probability, successors, rows), shape=(cmdp.S, cmdp.S))
+        moves.eliminate_zeros()
+        moves.sum_duplicates()
+        found = moves @ found
         np.fill_diagonal(found, 1.0)
     return (cmdp.mu0[:, None] * found).sum(axis=0)
-
-
-def _moves(cmdp: CMDP, policy: Array, h: int) -> scipy.sparse.csr_array:
-    """(S,S): from each state to the next under the policy of step h."""
-    layer = h if cmdp.layers > 1 else 0
-    probability = (policy[:, :, None] * cmdp.probability[layer]).ravel()
-    rows = np.arange(cmdp.S + 1) * cmdp.A * cmdp.columns
-    parts = probability, cmdp.successors[layer].ravel().astype(np.int64), rows
-    moves = scipy.sparse.csr_array(parts, shape=(cmdp.S, cmdp.S))
-    moves.eliminate_zeros()
-    moves.sum_duplicates()
-    return moves
-
-
-def _summary(rows: pd.DataFrame, experiment: str, env: DriftingCMDP) -> pd.DataFrame:
-    """Reward and cost of each learner by episode, the optimum's beside them."""
-    paid = rows.assign(reward=rows["value"], cost=env.H - rows["utility_value"])
-    best = (
-        paid[paid["learner"] == OPTIMUM]
-        .set_index("episode")[["reward", "cost"]]
-        .add_prefix("optimal_")
-    )
-    mine = paid.loc[paid["learner"] != OPTIMUM, ["learner", "seed", "episode", "reward", "cost"]]
-    table = mine.join(best, on="episode").assign(limit=env.H - env.rho)
-    table.insert(0, "experiment", experiment)
-    return table
 
 
 def maps(case: Case, episodes: list[int]) -> list[NDArray[np.str_]]:

@@ -12,7 +12,6 @@ hand is left out.
 
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +22,11 @@ from nscmdp import files
 from nscmdp.kernels import sources
 from nscmdp.suite.scoring import margin
 from wei2023.runs import specifications
-from wei2023.runs.parts import (
-    FIRST,
-    LAST,
-    PARTS,
-    RESTART_Q,
-    TRIPLE_Q,
-    Part,
-    Thresholds,
-    Trial,
-    trial,
-)
+from wei2023.runs.parts import LAST, PARTS, RESTART_Q, TRIPLE_Q, Part, Thresholds, Trial, trial
 from wei2023.study import layout, protocols
 from wei2023.study import plan as planning
+from wei2023.study.cases import DEFAULT
+from wei2023.study.catalogue import FIRST
 from wei2023.study.models import TUNED
 from wei2023.study.plan import Plan
 from wei2023.study.protocols import Protocol
@@ -47,11 +38,7 @@ WHOLE = {  # all of the claim, with "quickly" in one of its two readings
     "all": tuple(name for name in PARTS if name != "C20b forgiving"),
     "all forgiving": tuple(name for name in PARTS if name != "C20b"),
 }
-SHORT = {
-    FIRST: "",
-    TRIPLE_Q: "triple_q_",
-    RESTART_Q: "restart_q_ucb_",
-}  # of columns about each learner
+SHORT = {FIRST: "", TRIPLE_Q: "triple_q_", RESTART_Q: "restart_q_ucb_"}  # of columns by learner
 Run = tuple[str, int]  # (draw, seed)
 
 
@@ -70,32 +57,27 @@ class Judge:
         self.rules, self.places = thresholds.load(), protocols.places(self.study)
         self._trials: dict[str, dict[str, dict[Run, Trial]]] = {}
 
-    def trials(self, place: protocols.Place) -> dict[Run, Trial]:
+    def trials(self, one: Protocol, algorithm: str) -> dict[Run, Trial]:
+        """The runs of a protocol's learner; none where it has no such learner."""
+        place = self.places[one.name].get(algorithm)
+        if place is None:
+            return {}
         if place.experiment not in self._trials:
             self._trials[place.experiment] = trials(self.folder, place.experiment)
         return self._trials[place.experiment][place.learner]
 
-    def distances(self, one: Protocol, part: Part, at: Thresholds) -> dict[Run, float]:
-        """Of every run of the learner that a part is about; none where the protocol has no such learner."""
-        place = self.places[one.name].get(part.algorithm)
-        return (
-            {}
-            if place is None
-            else {run: part.distance(each, at) for run, each in self.trials(place).items()}
-        )
-
-    def distance_of_mean(
-        self, one: Protocol, part: Part, shown: Callable[[Trial], Trial] = lambda mean: mean
-    ) -> float:
-        """Of the mean over the runs of the learner that a part is about, or of what is ``shown`` of it."""
-        place = self.places[one.name].get(part.algorithm)
-        runs = [] if place is None else [*self.trials(place).values()]
-        return part.distance(shown(mean_of(runs)), self.rules.default) if runs else np.nan
+    def distances(self, one: Protocol, part: Part, at: Thresholds) -> pd.Series:
+        """The distance of every run of the learner that a part is about."""
+        runs = self.trials(one, part.algorithm)
+        return pd.Series({run: part.distance(each, at) for run, each in runs.items()}, dtype=float)
 
     def row(self, one: Protocol) -> dict[str, Any]:
-        found = {
-            name: self.distances(one, part, self.rules.default) for name, part in PARTS.items()
-        }
+        at = self.rules.default
+        found = {name: self.distances(one, part, at) for name, part in PARTS.items()}
+        tuned = [each["tuning"] for each in one.learners if each.get("setting") == TUNED]
+        tunings = [self.plan.tuning(name) for name in tuned]
+        seeds = {seed for distances in found.values() for _, seed in distances.index}
+        searched = {tuning.environment.seed for tuning in tunings}
         row: dict[str, Any] = {
             "name": one.name,
             "map": self.study.environment.get("map", "18x18"),
@@ -103,45 +85,36 @@ class Judge:
             "frame_end": one.frame_end,
             "constants": one.constants,
             "baselines": one.baselines,
-            "reading": ", ".join(f"{key} {value}" for key, value in one.reading.items())
-            or "default",
+            "reading": ", ".join(f"{key} {value}" for key, value in one.reading.items()) or DEFAULT,
             "draws": " ".join(map(str, self.study.draws)),
-            "seeds": " ".join(
-                map(str, sorted({seed for runs in found.values() for _, seed in runs}))
-            ),
-            "searched_on": " ".join(map(str, searched_on(self.plan, one))),
-            "objective": " ".join(
-                sorted({self.plan.tuning(name).objective for name in tunings_of(one)})
-            ),
+            "seeds": " ".join(map(str, sorted(seeds))),
+            "searched_on": " ".join(map(str, sorted(searched))),  # draws
+            "objective": " ".join(sorted({tuning.objective for tuning in tunings})),
         }
+        means, moving = {}, {}  # the distance of the mean over runs, and of its running average
         for name, distances in found.items():
-            values = np.array([*distances.values()])
-            row[f"{name} agree"], row[f"{name} of"] = int((values >= 0).sum()), len(values)
-            row[f"{name} margin"] = (
-                margin(values.mean(), values.std(ddof=1)) if len(values) > 1 else np.nan
-            )
-            row[f"{name} by draw"] = by_draw(distances)
-            row[f"{name} mean"] = self.distance_of_mean(one, PARTS[name])
-        row["running mean"] = all(
-            self.distance_of_mean(one, PARTS[name], running) >= 0
-            for name in WHOLE["all"]
-            if found[name]
-        )
+            if len(distances):
+                mean = mean_of([*self.trials(one, PARTS[name].algorithm).values()])
+                means[name] = PARTS[name].distance(mean, at)
+                moving[name] = PARTS[name].distance(running(mean), at)
+            agree = distances >= 0
+            row[f"{name} agree"], row[f"{name} of"] = int(agree.sum()), len(agree)
+            row[f"{name} margin"] = margin(distances.mean(), distances.std(ddof=1))
+            by_draw = agree.groupby(level=0, sort=False).sum()
+            row[f"{name} by draw"] = " ".join(map(str, by_draw))
+            row[f"{name} mean"] = means.get(name, np.nan)
+        row["running mean"] = all(moving.get(name, 0.0) >= 0 for name in WHOLE["all"])
         for whole, parts in WHOLE.items():
-            row[f"{whole} mean"] = all(row[f"{name} mean"] >= 0 for name in parts if found[name])
-            asked = [found[name] for name in parts if found[name]]
-            together = [run for run in asked[0] if all(run in other for other in asked)]
-            row[f"{whole} agree"] = sum(all(other[run] >= 0 for other in asked) for run in together)
+            asked = [found[name] for name in parts if len(found[name])]
+            together = pd.concat(asked, axis=1, join="inner") >= 0
+            row[f"{whole} mean"] = all(means.get(name, 0.0) >= 0 for name in parts)
+            row[f"{whole} agree"] = int(together.all(axis=1).sum())
             row[f"{whole} of"] = len(together)
-        for algorithm, place in self.places[one.name].items():
-            mine, short = [*self.trials(place).values()], SHORT.get(algorithm, f"{algorithm}_")
+        for algorithm in self.places[one.name]:
+            mine = [*self.trials(one, algorithm).values()]
+            short = SHORT.get(algorithm, f"{algorithm}_")
             row["limit"] = mine[0].limit
-            row[f"{short}share"] = np.mean([each.lam(after=LAST) for each in mine])
-            row[f"{short}cost"] = np.mean([each.mean_cost() for each in mine])
-            row[f"{short}late_cost"] = np.mean([each.mean_cost(after=LAST) for each in mine])
-            row[f"{short}worst_tenth"] = np.mean([each.worst_tenth() for each in mine])
-            keeps = [PARTS["C20c"].distance(each, self.rules.default) >= 0 for each in mine]
-            row[f"{short}keeps"], row[f"{short}runs"] = sum(keeps), len(keeps)
+            row |= {f"{short}{name}": number for name, number in averages(mine, at).items()}
         return row | {"made_from": made_from(self.plan, one)}
 
     def moved(self, one: Protocol) -> list[dict[str, Any]]:
@@ -150,18 +123,16 @@ class Judge:
         for name, part in PARTS.items():
             for threshold in part.thresholds:
                 for value, at in self.rules.moved(threshold):
-                    agree = [distance >= 0 for distance in self.distances(one, part, at).values()]
+                    agree = self.distances(one, part, at) >= 0
                     keys = {"name": one.name, "part": name, "threshold": threshold, "value": value}
-                    rows.append({**keys, "agree": sum(agree), "of": len(agree)})
+                    rows.append({**keys, "agree": agree.sum(), "of": len(agree)})
         return rows
 
-    def decided(self, row: dict[str, Any], base: dict[str, Any]) -> str:
-        """The parts in which at least half of the runs change sides against the base."""
-        return " ".join(
-            name.replace(" ", "_")
-            for name in PARTS
-            if row[f"{name} of"] and differs(row, base, name)
-        )
+
+def decided(row: dict[str, Any], base: dict[str, Any]) -> str:
+    """The parts in which at least half of the runs change sides against the base."""
+    asked = [name for name in PARTS if row[f"{name} of"]]
+    return " ".join(name.replace(" ", "_") for name in asked if differs(row, base, name))
 
 
 def differs(row: dict[str, Any], base: dict[str, Any], name: str) -> bool:
@@ -169,14 +140,23 @@ def differs(row: dict[str, Any], base: dict[str, Any], name: str) -> bool:
     return abs(agree - agreed) >= 0.5
 
 
-def mean_of(runs: list[Trial]) -> Trial:
-    """The mean over runs, stretch by stretch."""
-    arrays = {
-        name: np.mean([getattr(one, name) for one in runs], axis=0)
-        for name in Trial._fields
-        if name != "limit"
+def averages(runs: list[Trial], at: Thresholds) -> dict[str, Any]:
+    """Means over runs, and how many of them keep the limit."""
+    return {
+        "share": np.mean([run.lam(after=LAST) for run in runs]),
+        "cost": np.mean([run.mean_cost() for run in runs]),
+        "late_cost": np.mean([run.mean_cost(after=LAST) for run in runs]),
+        "worst_tenth": np.mean([run.worst_tenth() for run in runs]),
+        "keeps": sum(PARTS["C20c"].distance(run, at) >= 0 for run in runs),
+        "runs": len(runs),
     }
-    return Trial(**arrays, limit=runs[0].limit)
+
+
+def mean_of(runs: list[Trial]) -> Trial:
+    """The mean over runs, stretch by stretch; they have one limit."""
+    return Trial(*(np.mean(values, axis=0) for values in zip(*runs, strict=True)))._replace(
+        limit=runs[0].limit
+    )
 
 
 def running(run: Trial) -> Trial:
@@ -184,14 +164,6 @@ def running(run: Trial) -> Trial:
     total = np.cumsum(run.weight)
     gain, room, cost = (np.cumsum(run.weight * of) / total for of in (run.gain, run.room, run.cost))
     return Trial(run.share, np.ones_like(total, dtype=float), gain, room, cost, run.limit)
-
-
-def by_draw(distances: dict[Run, float]) -> str:
-    """How many runs agree, draw by draw."""
-    draws = dict.fromkeys(draw for draw, _ in distances)
-    return " ".join(
-        str(sum(found >= 0 for (at, _), found in distances.items() if at == draw)) for draw in draws
-    )
 
 
 def trials(folder: Path, experiment: str) -> dict[str, dict[Run, Trial]]:
@@ -203,42 +175,14 @@ def trials(folder: Path, experiment: str) -> dict[str, dict[Run, Trial]]:
     return found
 
 
-def tunings_of(one: Protocol) -> list[str]:
-    return sorted(
-        {learner["tuning"] for learner in one.learners if learner.get("setting") == TUNED}
-    )
-
-
-def searched_on(plan: Plan, one: Protocol) -> list[int]:
-    """The draws on which constants of a protocol were searched for."""
-    return sorted({plan.tuning(name).environment.seed for name in tunings_of(one)})
-
-
 def made_from(plan: Plan, one: Protocol) -> str:
     """A digest of all that decides a protocol's row: its runs, and how they are judged."""
     places = protocols.places(plan.config.protocols)[one.name].values()  # type: ignore[arg-type]
     specs = [specifications.simulation(plan, *place) for place in places]
     judged = [plan.experiment(places.experiment).seed_list for places in places]
     code = sources.digest(beside="wei2023.runs.parts")
-    return hashlib.sha256(json.dumps([specs, judged, code], sort_keys=True).encode()).hexdigest()[
-        :16
-    ]
-
-
-def long_plan(plan: Plan) -> Plan:
-    """The plan of what takes long."""
-    raw = json.loads(plan.config.model_dump_json(exclude_unset=True))
-    raw["experiments"] = [
-        one
-        for one in raw["experiments"]
-        if one.get("role") not in (protocols.ROLE, protocols.CHOICES, "suite")
-    ]
-    raw["tunings"] = [
-        one
-        for one in raw["tunings"]
-        if one["name"] not in {name for name in plan.tunings if "suite" in name}
-    ]
-    return planning.make(raw | {"suite": None, "protocols": raw["protocols"] | {"long": True}})
+    decisive = json.dumps([specs, judged, code], sort_keys=True)
+    return hashlib.sha256(decisive.encode()).hexdigest()[:16]
 
 
 def recorded(plan: Plan, name: str, columns: list[str]) -> pd.DataFrame:
@@ -246,11 +190,15 @@ def recorded(plan: Plan, name: str, columns: list[str]) -> pd.DataFrame:
     file = RECORDED / name
     if not file.is_file() or plan.config.protocols is None or plan.config.protocols.long:
         return pd.DataFrame()
-    later = long_plan(plan)
-    known = {one.name: one for one in later.config.protocols.run}  # type: ignore[union-attr]
     rows = tables.load(file)
     if not {*columns} <= {*rows.columns}:
         return pd.DataFrame()
+    raw = json.loads(plan.config.model_dump_json(exclude_unset=True))
+    made = (protocols.ROLE, protocols.CHOICES, "suite")  # with the keys that are given anew
+    raw["experiments"] = [one for one in raw["experiments"] if one.get("role") not in made]
+    raw["tunings"] = [one for one in raw["tunings"] if "suite" not in one["name"]]
+    later = planning.make(raw | {"suite": None, "protocols": raw["protocols"] | {"long": True}})
+    known = {one.name: one for one in later.config.protocols.run}  # type: ignore[union-attr]
     sound = [
         row["name"] in known and made_from(later, known[row["name"]]) == row["made_from"]
         for row in rows.to_dict("records")
@@ -260,26 +208,23 @@ def recorded(plan: Plan, name: str, columns: list[str]) -> pd.DataFrame:
 
 def write(plan: Plan, folder: Path) -> None:
     judge = Judge(plan, folder)
-    bases = {one.name: judge.row(one) for one in judge.study.run if one.base is None}
+    run = judge.study.run
+    bases = {one.name: judge.row(one) for one in run if one.base is None}
     switched = []
-    for one in judge.study.run:
+    for one in run:
         if one.base is not None:
-            row = judge.row(one)
+            row, base = judge.row(one), bases.get(one.base)
             keys = {"choice": one.choice, "option": one.option, "base": one.base}
-            decides = judge.decided(row, bases[one.base]) if one.base in bases else None
-            switched.append({**keys, "decides": decides, **row})
-    moved = [row for one in judge.study.run if one.base is None for row in judge.moved(one)]
-    for name, rows in zip(layout.PROTOCOLS, (list(bases.values()), switched, moved), strict=True):
+            switched.append({**keys, "decides": base and decided(row, base), **row})
+    order = {one.name: place for place, one in enumerate(judge.study.every)}
+    for name, rows in zip(layout.PROTOCOLS, ([*bases.values()], switched), strict=False):
         made = pd.DataFrame(rows)
-        if name != "thresholds.csv":
-            made = pd.concat([made.assign(recorded=False), recorded(plan, name, [*made.columns])])
-            order = {one.name: place for place, one in enumerate(judge.study.every)}
-            made = (
-                made.sort_values("name", key=lambda names: names.map(order), kind="stable")
-                if len(made)
-                else made
-            )
+        made = pd.concat([made.assign(recorded=False), recorded(plan, name, [*made.columns])])
+        if len(made):
+            made = made.sort_values("name", key=lambda names: names.map(order), kind="stable")
         tables.write_csv(folder / layout.table(name), made)
+    moved = [row for one in run if one.base is None for row in judge.moved(one)]
+    tables.write_csv(folder / layout.table(layout.PROTOCOLS[2]), pd.DataFrame(moved))
 
 
 def swept(folder: Path, experiment: str) -> pd.DataFrame:
@@ -288,21 +233,11 @@ def swept(folder: Path, experiment: str) -> pd.DataFrame:
     at, rows = thresholds.load().default, []
     for learner, runs in trials(folder, experiment).items():
         spec, mine = facts["learners"][learner], [*runs.values()]
-        rows.append(
-            {
-                "learner": learner,
-                "algorithm": spec["algorithm"],
-                "frame_end": spec["variants"].get("reset", "bump"),
-                "K": facts["cases"][0]["episodes"],
-                **spec["constants"],
-                "share": np.mean([each.lam(after=LAST) for each in mine]),
-                "late_cost": np.mean([each.mean_cost(after=LAST) for each in mine]),
-                "breaks": sum(PARTS["C20d"].distance(each, at) >= 0 for each in mine),
-                "keeps": sum(PARTS["C20c"].distance(each, at) >= 0 for each in mine),
-                "of": len(mine),
-                "limit": mine[0].limit,
-            }
-        )
+        row = {"learner": learner, "algorithm": spec["algorithm"]}
+        row |= {"frame_end": spec["variants"].get("reset", "bump")}
+        row |= {"K": facts["cases"][0]["episodes"], **spec["constants"], **averages(mine, at)}
+        breaks = sum(PARTS["C20d"].distance(each, at) >= 0 for each in mine)
+        rows.append({**row, "breaks": breaks, "of": len(mine), "limit": mine[0].limit})
     return pd.DataFrame(rows)
 
 

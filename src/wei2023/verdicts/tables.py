@@ -24,202 +24,151 @@ from wei2023.runs.records import COMPARED
 from wei2023.study import layout
 from wei2023.study.plan import Plan
 
-BESIDE = ("uniform_value", "unconstrained_cost")  # where a simulation is judged
 KEYS = ["experiment", "reading", "budget", "episodes", "learner", "algorithm", "setting"]
+RUN = [*KEYS, "B", "seed", "horizon", "rho"]
 
 
 def write(plan: Plan, folder: Path, experiment: str) -> None:
     """The tables of one experiment."""
     runs = _runs(plan, experiment, folder)
-    learners = _resolved(plan, experiment, folder)
+    curves = runs.assign(
+        episode=runs["window_episodes"].map(metrics.window_middle),
+        window=runs["window_episodes"].map(lambda lengths: np.arange(len(lengths))),
+    )
+    values = ["episode", "weight", "value", "utility_value", *COMPARED]
+    exact = _long(runs, [*values, "uniform_value", "unconstrained_cost"])
+    least = _long(runs.assign(gap=runs["least_gap"]), values) if "least_gap" in runs else exact
+    _refuse_a_negative_gap(least)
+    made = {
+        "curves": _long(curves, ["reward", "utility", "dual", "episode", "window"]),
+        "exact": exact,
+        "traces": _traces(runs),
+    }
     cases = [
         {"reading": case.reading, "budget": case.budget, **case.spec}
         for case in plan.cases_of(experiment)
     ]
-    made_from = {"cases": cases, "learners": learners}
-    output = (folder / layout.table("summary.csv", experiment)).parent
-    exact = _exact(runs)
-    _refuse_a_negative_gap(
-        _exact(runs.assign(gap=runs["least_gap"])) if "least_gap" in runs else exact
-    )
-    _save(_curves(runs), output / "curves.parquet", made_from)
-    _save(exact, output / "exact.parquet", made_from)
-    _save(_traces(runs), output / "traces.parquet", made_from)
-    write_csv(output / "summary.csv", _summary(exact, runs))
+    facts = {"cases": cases, "learners": _learners(plan, experiment, folder)}
+    for name, frame in made.items():
+        table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+        files.write(folder / layout.table(f"{name}.parquet", experiment), table, facts)
+    bytes_of = runs.groupby(KEYS, sort=False)["state_bytes"].first().reset_index()
+    summary = _summary(exact).merge(bytes_of, on=KEYS)
+    write_csv(folder / layout.table("summary.csv", experiment), summary)
 
 
-def _resolved(plan: Plan, experiment: str, folder: Path) -> dict[str, dict[str, Any]]:
-    """The specifications of an experiment's learners; those of tuned ones hold the factors that were chosen."""
+def _learners(plan: Plan, experiment: str, folder: Path) -> dict[str, dict[str, Any]]:
+    """The specification of every learner, a tuned one's with the factors that were chosen.
+
+    They are under "factors"; of a learner that is tuned at each number of episodes, under "factors_at".
+    """
     chosen = simulations.chosen_factors([folder / file for file in plan.tuned_by(experiment)])
     study = plan.experiment(experiment)
     tuned_in = plan.tuned_in(experiment, study.all_learners)
-    specs = {one.name: plan.learner_spec(experiment, one) for one in study.all_learners}
-    return {
-        name: _with_factors(spec, chosen, study.episodes, tuned_in) for name, spec in specs.items()
-    }
-
-
-def _with_factors(
-    spec: dict[str, Any], chosen: simulations.Chosen, episodes: list[int], tuned_in: dict[str, Any]
-) -> dict[str, Any]:
-    """Under "factors"; those of a learner that is tuned at each number of episodes under "factors_at"."""
-    made = {K: simulations.with_chosen_factors(spec, chosen, K, tuned_in) for K in episodes}
-    if spec.get("tuned_at") == "each":
-        return {**spec, "factors_at": {str(K): one["factors"] for K, one in made.items()}}
-    return {**spec, **made[episodes[0]], "setting": spec["setting"]}
+    found = {}
+    for one in study.all_learners:
+        spec = plan.learner_spec(experiment, one)
+        made = {
+            K: simulations.with_chosen_factors(spec, chosen, K, tuned_in) for K in study.episodes
+        }
+        if spec.get("tuned_at") == "each":
+            more = {"factors_at": {str(K): learner["factors"] for K, learner in made.items()}}
+        else:
+            more = made[study.episodes[0]] | {"setting": spec["setting"]}
+        found[one.name] = spec | more
+    return found
 
 
 def _runs(plan: Plan, experiment: str, folder: Path) -> pd.DataFrame:
     """One row per run, arrays in its cells, the comparison with the optimum at the run's own episodes among them."""
+    study = plan.experiment(experiment)
     cases = {case.name: case for case in plan.cases_of(experiment)}
-    learners = {one.name: one for one in plan.experiment(experiment).all_learners}
-    tables = integrity.read_all(folder, integrity.runs(plan, experiment))
-    runs = pd.concat([table.to_pandas() for table in tables], ignore_index=True)
-    order = pd.DataFrame(
-        {
-            "case": runs["case"].map(list(cases).index),
-            "learner": runs["learner"].map(list(learners).index),
-        }
+    learners = {one.name: one for one in study.all_learners}
+    order = {"case": [*cases], "learner": [*learners]}
+    found = integrity.read_all(folder, integrity.runs(plan, experiment))
+    runs = pd.concat([table.to_pandas() for table in found]).sort_values(
+        ["case", "learner", "seed"],
+        key=lambda keys: keys.map(order[keys.name].index) if keys.name in order else keys,
+        ignore_index=True,
     )
-    runs = runs.loc[
-        order.assign(seed=runs["seed"]).sort_values(["case", "learner", "seed"]).index
-    ].reset_index(drop=True)
     runs = runs.assign(
         experiment=experiment,
-        reading=[cases[case].reading for case in runs["case"]],
-        budget=[cases[case].budget for case in runs["case"]],
-        episodes=[cases[case].episodes for case in runs["case"]],
-        algorithm=[learners[name].algorithm for name in runs["learner"]],
-        setting=[learners[name].setting for name in runs["learner"]],
+        reading=runs["case"].map(lambda case: cases[case].reading),
+        budget=runs["case"].map(lambda case: cases[case].budget),
+        episodes=runs["case"].map(lambda case: cases[case].episodes),
+        algorithm=runs["learner"].map(lambda name: learners[name].algorithm),
+        setting=runs["learner"].map(lambda name: learners[name].setting),
     )
-    if plan.experiment(experiment).keep == "windows":
+    if study.keep == "windows":
         return runs
-    solved = _optima(integrity.read_all(folder, [integrity.optima(plan, experiment)])[0])
-    best = [
-        solved[case].loc[episodes]
-        for case, episodes in zip(runs["case"], runs["episode"], strict=True)
-    ]
-    optimal = [table[[*optima.BEST]].to_numpy() for table in best]
-    rows = zip(runs["value"], runs["utility_value"], optimal, runs["rho"], strict=True)
-    compared = runs.join(pd.DataFrame([metrics.compare(*row) for row in rows]))
-    unconstrained = [
-        horizon - table["unconstrained_utility"].to_numpy()
-        for horizon, table in zip(runs["horizon"], best, strict=True)
-    ]
-    return compared.assign(
-        uniform_value=[table["uniform"].to_numpy() for table in best],
-        unconstrained_cost=unconstrained,
-    )
-
-
-def _optima(table: pa.Table) -> dict[str, pd.DataFrame]:
-    rows = table.to_pandas().set_index("case")
-    columns = [*optima.BEST, *optima.REFERENCES]
-    return {
-        case: pd.DataFrame(
-            {name: row[name] if len(row[name]) else np.nan for name in columns},
-            index=row["episode"],
+    (solved,) = integrity.read_all(folder, [integrity.optima(plan, experiment)])
+    names = [*optima.BEST, *optima.REFERENCES]
+    best = {
+        row["case"]: pd.DataFrame(
+            {name: row[name] if len(row[name]) else np.nan for name in names}, index=row["episode"]
         )
-        for case, row in rows.iterrows()
+        for row in solved.to_pandas().to_dict("records")
     }
+    rows = []
+    for run in runs.itertuples():
+        beside = best[run.case].loc[run.episode]
+        optimal = beside[[*optima.BEST]].to_numpy()
+        row = metrics.compare(run.value, run.utility_value, optimal, run.rho)
+        row["uniform_value"] = beside["uniform"].to_numpy()
+        row["unconstrained_cost"] = run.horizon - beside["unconstrained_utility"].to_numpy()
+        rows.append(row)
+    return runs.join(pd.DataFrame(rows))
 
 
-def _curves(runs: pd.DataFrame) -> pd.DataFrame:
-    middle = [metrics.window_middle(length) for length in runs["window_episodes"]]
-    wide = runs[[*KEYS, "B", "seed", "horizon", "rho", "reward", "utility", "dual"]].assign(
-        episode=middle, window=[np.arange(len(m)) for m in middle]
-    )
-    return _long(wide, ["window", "episode", "reward", "utility", "dual"])
-
-
-def _exact(runs: pd.DataFrame) -> pd.DataFrame:
-    cells = [
-        "episode",
-        "weight",
-        "value",
-        "utility_value",
-        *COMPARED,
-        *(name for name in BESIDE if name in runs),
-    ]
-    return _long(runs[[*KEYS, "B", "seed", "horizon", "rho", *cells]], cells)
-
-
-def _long(frame: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
-    long = frame.explode(cells, ignore_index=True)
+def _long(runs: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
+    """One row for each entry of the arrays in some cells, as far as the runs have these."""
+    cells = [name for name in cells if name in runs]
     whole = {"episode": "float64", "window": "int64", "weight": "int64"}
+    long = runs[[*RUN, *cells]].explode(cells, ignore_index=True)
     return long.astype({cell: whole.get(cell, "float64") for cell in cells})
 
 
 def _traces(runs: pd.DataFrame) -> pd.DataFrame:
     """What learners remember of themselves (arms chosen, dual variables), of each one's first seed."""
-    rows = []
-    for _, run in (
-        runs.sort_values("seed", kind="stable").groupby([*KEYS], sort=False).head(1).iterrows()
-    ):
+    keys = [*KEYS, "seed"]
+    frames = [pd.DataFrame(columns=[*keys, "trace", "row", "column", "value"])]
+    first = runs.sort_values("seed", kind="stable").groupby(KEYS, sort=False).head(1)
+    for run in first.to_dict("records"):
         for trace in run["traces"]:
-            values = np.asarray(trace["values"], dtype=float).reshape(-1, trace["columns"])
-            row, column = np.indices(values.shape)
-            keys = {key: run[key] for key in (*KEYS, "seed")}
-            rows.append(
-                pd.DataFrame(
-                    {
-                        **keys,
-                        "trace": trace["name"],
-                        "row": row.ravel(),
-                        "column": column.ravel(),
-                        "value": values.ravel(),
-                    }
-                )
-            )
-    columns = [*KEYS, "seed", "trace", "row", "column", "value"]
-    return (
-        pd.concat(rows, ignore_index=True)
-        if rows
-        else pd.DataFrame(columns=columns).astype({"value": float})
-    )
+            values = np.asarray(trace["values"], dtype=float)
+            row, column = np.divmod(np.arange(len(values)), trace["columns"])
+            cells = {"trace": trace["name"], "row": row, "column": column, "value": values}
+            frames.append(pd.DataFrame({**{key: run[key] for key in keys}, **cells}))
+    return pd.concat(frames[1:] or frames, ignore_index=True).astype({"value": float})
 
 
 def _refuse_a_negative_gap(exact: pd.DataFrame) -> None:
     """No policy can beat the Lagrangian optimum of its episode: if one does, the optimum is wrong."""
     worst = exact.loc[exact["gap"].idxmin()]
     if worst["gap"] < -1e-9 * (1 + worst["optimal_multiplier"]):
-        raise ValueError(
-            f"{worst['learner']}, seed {worst['seed']}: a gap of {worst['gap']:.3g} in {worst['episode']:g}"
-        )
+        run = f"{worst['learner']}, seed {worst['seed']}"
+        raise ValueError(f"{run}: a gap of {worst['gap']:.3g} in {worst['episode']:g}")
 
 
-def _summary(exact: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    names = {"value": "value", "utility_value": "utility"} | {
-        name: name for name in metrics.MEASURES
-    }
-    rows = []
-    for keys, group in exact.groupby([*KEYS, "B", "rho", "horizon"], sort=False):
-        late = group[group["episode"] > LAST * group["episodes"]]
-        row = dict(zip([*KEYS, "B", "rho", "horizon"], keys, strict=True)) | {
-            "seeds": group["seed"].nunique()
-        }
-        for prefix, part in (("", group), ("last_", late)):
+def _summary(exact: pd.DataFrame) -> pd.DataFrame:
+    names = {"value": "value", "utility_value": "utility"}
+    names |= {name: name for name in metrics.MEASURES}
+    rows, keys = [], [*KEYS, "B", "rho", "horizon"]
+    for found, runs in exact.groupby(keys, sort=False):
+        row = dict(zip(keys, found, strict=True)) | {"seeds": runs["seed"].nunique()}
+        late = runs[runs["episode"] > LAST * runs["episodes"]]
+        for prefix, part in (("", runs), ("last_", late)):
             seeds = [
-                [metrics.mean(one[name], one["weight"]) for name in names]
-                for _, one in part.groupby("seed")
+                [metrics.mean(run[name], run["weight"]) for name in names]
+                for _, run in part.groupby("seed")
             ]
-            for column, (mean, low, high) in zip(
-                names, zip(*mean_interval(np.array(seeds)), strict=True), strict=True
-            ):
-                name = f"{prefix}{names[column]}"
-                row |= {name: mean, f"{name}_low": low, f"{name}_high": high}
-        row["optimal_value"] = metrics.mean(group["optimal_value"], group["weight"])
-        row["multiplier"] = metrics.mean(group["optimal_multiplier"], group["weight"])
+            for name, *ends in zip(names.values(), *mean_interval(np.array(seeds)), strict=True):
+                columns = (f"{prefix}{name}{end}" for end in ("", "_low", "_high"))
+                row |= zip(columns, ends, strict=True)
+        row["optimal_value"] = metrics.mean(runs["optimal_value"], runs["weight"])
+        row["multiplier"] = metrics.mean(runs["optimal_multiplier"], runs["weight"])
         rows.append(row)
-    return pd.DataFrame(rows).merge(
-        runs.groupby(KEYS, sort=False)["state_bytes"].first().reset_index(), on=KEYS
-    )
-
-
-def _save(frame: pd.DataFrame, file: Path, facts: dict[str, Any]) -> None:
-    files.write(
-        file, pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None), facts
-    )
+    return pd.DataFrame(rows)
 
 
 def environment(file: Path, reading: str, budget: str, episodes: int) -> DriftingCMDP:
@@ -232,9 +181,8 @@ def environment(file: Path, reading: str, budget: str, episodes: int) -> Driftin
 
 def cases(file: Path) -> list[tuple[str, str, int]]:
     """(reading, budget, K) of every case behind the rows of a Parquet table."""
-    return [
-        (case["reading"], case["budget"], case["episodes"]) for case in files.read(file)[1]["cases"]
-    ]
+    found = files.read(file)[1]["cases"]
+    return [(case["reading"], case["budget"], case["episodes"]) for case in found]
 
 
 def learners(file: Path) -> dict[str, dict[str, Any]]:

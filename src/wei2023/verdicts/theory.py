@@ -17,6 +17,7 @@ import numpy as np
 
 from nscmdp.algorithms._triple_q import TripleQ
 from nscmdp.problem import Problem
+from wei2023.study.catalogue import FIRST
 
 
 class NotInForce(ValueError):
@@ -44,7 +45,6 @@ class Order(NamedTuple):
     model_free: bool = True
 
 
-FIRST = "nonstationary_triple_q"  # Algorithm 1
 SECOND, THIRD = "double_restart_triple_q", "lsvi_primal_dual"
 FOURTH, DAGGER = "double_restart_lsvi_primal_dual", "dual_restart_lsvi_primal_dual"
 DING = "S^{2/3} A^{1/3} H^{5/3} K^{3/4} B^{1/3}"  # Ding and Lavaei, regret and violation

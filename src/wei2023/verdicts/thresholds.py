@@ -21,9 +21,8 @@ class Threshold(Strict):
     @model_validator(mode="after")
     def _is_a_range(self) -> "Threshold":
         if self.default not in self.range or self.range != sorted({*self.range}):
-            raise ValueError(
-                f"expected increasing values, the default {self.default} among them, not {self.range}"
-            )
+            needs = f"increasing values, the default {self.default} among them"
+            raise ValueError(f"expected {needs}, not {self.range}")
         return self
 
 
@@ -35,10 +34,9 @@ class Ranges(Strict):
 
     @model_validator(mode="after")
     def _leave_something_to_judge(self) -> "Ranges":
-        if not 0 < self.deadline.range[0] <= self.deadline.range[-1] < 1:
-            raise ValueError(
-                f"deadline: expected shares of the run between 0 and 1, not {self.deadline.range}"
-            )
+        shares = self.deadline.range
+        if not 0 < shares[0] <= shares[-1] < 1:
+            raise ValueError(f"deadline: expected shares of the run between 0 and 1, not {shares}")
         return self
 
 
@@ -49,16 +47,12 @@ class Rules(Strict):
 
     @property
     def default(self) -> Thresholds:
-        return Thresholds(
-            **{name: getattr(self.thresholds, name).default for name in Thresholds._fields}
-        )
+        return Thresholds(*(getattr(self.thresholds, name).default for name in Thresholds._fields))
 
     def moved(self, name: str) -> list[tuple[float, Thresholds]]:
         """One threshold over its range, the others at their defaults."""
-        return [
-            (value, self.default._replace(**{name: value}))
-            for value in getattr(self.thresholds, name).range
-        ]
+        values = getattr(self.thresholds, name).range
+        return [(value, self.default._replace(**{name: value})) for value in values]
 
 
 def load(file: Path = CLAIMS) -> Rules:

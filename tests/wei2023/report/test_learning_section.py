@@ -47,7 +47,7 @@ def watched(tmp_path_factory):
     folder, planned = tmp_path_factory.mktemp("watched"), plan.make(configuration())
     for unit, file in planned.policy_files("one"):
         policies.store(specifications.policies(planned, "one", unit), folder / file)
-    followed.write(planned, folder)
+    followed.write(planned, folder, "one")
     return planned, folder
 
 

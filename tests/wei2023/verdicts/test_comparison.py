@@ -110,6 +110,10 @@ def ran(study):
     return table[table["note"] != "not run"].set_index("learner")
 
 
+def of(study, learner):
+    return study.runs[study.runs["learner"] == learner]
+
+
 def test_rows_stand_in_the_papers_order_with_what_was_run(study):
     table = comparison.rows(study, None)
     first = ["propd_ppo", *["nonstationary_triple_q"] * 2, "double_restart_triple_q"]
@@ -125,13 +129,13 @@ def test_a_learner_in_two_experiments_is_one_that_goes_further(study):
     assert table["largest_K"].to_dict() == {TUNED: 256, FIRST: 512, OTHER: 256}
     assert (table["slope_B_at_K"] == 256).all()
     assert (table["budget"] == "legs=3").all()
-    assert study.episodes(FIRST) == [64, 128, 256, 512]
+    assert table["smallest_K"].to_dict() == {TUNED: 64, FIRST: 64, OTHER: 64}
 
 
 def test_the_shares_of_searches_are_one_learner_whose_unit_is_the_search(study):
     assert study.constants(TUNED) == "tuned at each K"
     assert [*study.shares[TUNED]] == ["search_0", "search_1"]
-    runs = study.of(TUNED)
+    runs = of(study, TUNED)
     served = runs.groupby("search")["reading"].unique()
     assert served.map(list).to_dict() == {"search_0": ["seed=1"], "search_1": ["seed=2"]}
     assert ran(study)["units"].tolist() == ["2 searches", "2 instances", "2 instances"]
@@ -158,7 +162,7 @@ def test_a_share_is_labelled_by_its_choice(name, choice, expected):
 def test_an_exponent_is_the_mean_of_those_of_the_instances(study):
     """Literal Algorithm 1 is close to uniform: its gap grows linearly, and the table says so."""
     row = ran(study).loc[FIRST]
-    runs = study.of(FIRST)[study.of(FIRST)["budget"] == "legs=3"]
+    runs = of(study, FIRST).query("budget == 'legs=3'")
     mean = runs.groupby(["episodes", "reading"])["gap"].mean().unstack()
     late = mean[mean.index >= 128]
     for column, points in {"gap_slope_K": mean, "gap_slope_K_late": late}.items():
@@ -179,7 +183,7 @@ def test_claims_and_lower_bounds_are_numbers_beside_the_exponents(study):
 
 def test_what_the_constants_put_in_is_measured_at_the_largest_K(study):
     study.runs["violation"] = -study.runs["violation"].abs()
-    row, runs = ran(study).loc[TUNED], study.of(TUNED)
+    row, runs = ran(study).loc[TUNED], of(study, TUNED)
     problem = Problem.of(environments.make("menu", 256, legs=3, seed=1))
     eps = 0.5 * problem.B ** (1 / 3) / 256**0.2
     last = runs[(runs["budget"] == "legs=3") & (runs["episodes"] == 256)].mean(numeric_only=True)
@@ -190,7 +194,7 @@ def test_what_the_constants_put_in_is_measured_at_the_largest_K(study):
     assert row["surplus_of_regret"] == pytest.approx(price / last["positive_regret"])
     assert np.isnan(ran(study).loc[OTHER, "eps"])
     study.runs["violation"] *= -1
-    assert np.isnan(comparison._put_in(study, TUNED)["surplus_of_eps"])  # there is no surplus
+    assert np.isnan(comparison._measured(study, TUNED)["surplus_of_eps"])  # there is no surplus
 
 
 def test_where_surplus_utility_is_the_regret_the_row_says_so():
@@ -202,7 +206,7 @@ def test_where_surplus_utility_is_the_regret_the_row_says_so():
 
 
 def test_the_violation_is_told_at_the_middle_budget_and_at_the_worst(study):
-    row, runs = ran(study).loc[FIRST], study.of(FIRST)
+    row, runs = ran(study).loc[FIRST], of(study, FIRST)
     mean = (runs["violation"] / runs["episodes"]).groupby([runs["budget"], runs["episodes"]]).mean()
     at_its_largest_K = {
         "legs=1": mean["legs=1", 256],
@@ -232,8 +236,8 @@ def test_factors_that_two_experiments_chose_at_each_K_are_put_together(monkeypat
 def test_one_search_is_said_to_leave_its_noise_out(study):
     name, spec = "restart_q_ucb.scaled", study.learners[OTHER]
     study.learners[name] = spec | {"setting": "tuned", "tuned_at": "once"}
-    assert comparison.NOISE_LEFT_OUT in comparison._exponents(study, name)["note"]
-    assert comparison.NOISE_LEFT_OUT not in comparison._exponents(study, TUNED)["note"]
+    assert comparison.NOISE_LEFT_OUT in comparison._measured(study, name)["note"]
+    assert comparison.NOISE_LEFT_OUT not in comparison._measured(study, TUNED)["note"]
 
 
 def test_constants_stand_from_tuned_at_each_K_to_literal(study):
@@ -245,7 +249,7 @@ def test_constants_stand_from_tuned_at_each_K_to_literal(study):
 def test_the_windows_of_a_run_add_up_to_its_episodes(study):
     env = environments.make("menu", 128, legs=3, seed=2)
     run = simulate.run(env, "restart_q_ucb", "scaled", seed=2)
-    runs = study.of(OTHER).set_index(["reading", "budget", "episodes", "seed"])
+    runs = of(study, OTHER).set_index(["reading", "budget", "episodes", "seed"])
     for name in ("gap", "regret", "violation", "positive_violation"):
         assert runs.loc[("seed=2", "legs=3", 128, 2), name] == pytest.approx(getattr(run, name)[-1])
 

@@ -1,5 +1,7 @@
 """What policies do on the map, beside every path that an episode can take, and beside the tables of the same runs."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,14 +14,9 @@ from wei2023.study import plan
 from wei2023.verdicts import learning, tables
 
 K, SEEDS = 48, [5, 2]
-SWITCH = {
-    "name": "grid_world",
-    "map": "6x6",
-    "horizon": 6,
-    "limit": 2.0,
-    "switch": "goal",
-    "switch_at": [0.3, 0.7],
-}
+STILL = {"name": "grid_world", "map": "6x6", "horizon": 6, "limit": 2.0}
+SWITCH = STILL | {"switch": "goal", "switch_at": [0.3, 0.7]}
+UNIFORM = {"algorithm": "uniform", "setting": "literal"}
 MAP = "#####\n#.oG#\n#.oo#\n#S..#\n#####\n"
 
 
@@ -60,31 +57,19 @@ def test_visits_arrows_and_values_are_sums_over_all_episodes(tmp_path, model):
         total += probability
     assert total == pytest.approx(1.0)
     found = learning.follow(cmdp, policy)
-    np.testing.assert_allclose(found.visits, visits, atol=1e-12)
+    np.testing.assert_allclose(found["visits"], visits, atol=1e-12)
     there = played.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(
-        found.arrows, np.where(there > 0, played / np.where(there > 0, there, 1), 0), atol=1e-12
-    )
-    np.testing.assert_allclose(
-        (found.value, found.utility_value), evaluate(cmdp, policy), rtol=1e-12
-    )
+    shares = np.where(there > 0, played / np.where(there > 0, there, 1), 0)
+    np.testing.assert_allclose(found["arrows"], shares.ravel(), atol=1e-12)
+    values = found["value"], found["utility_value"]
+    np.testing.assert_allclose(values, evaluate(cmdp, policy), rtol=1e-12)
 
 
 def configuration(**changed):
-    sweep = {
-        "learner": {"algorithm": "nonstationary_triple_q"},
-        "over": {"setting": ["literal", "authors"]},
-    }
-    one = {
-        "name": "small",
-        "watch": True,
-        "environment": {**SWITCH, "switch": "none", "switch_at": []},
-        "budgets": [{"legs": 2}, {"legs": 1}],
-        "episodes": [K // 2, K],
-        "seeds": SEEDS,
-        "learners": [{"algorithm": "uniform", "setting": "literal"}],
-        "sweeps": [sweep],
-    }
+    one = {"name": "small", "watch": True, "environment": STILL, "episodes": [K // 2, K]}
+    one |= {"budgets": [{"legs": 2}, {"legs": 1}], "seeds": SEEDS, "learners": [UNIFORM]}
+    sweep = {"setting": ["literal", "authors"]}
+    one["sweeps"] = [{"learner": {"algorithm": "nonstationary_triple_q"}, "over": sweep}]
     return {"experiments": [{**one, **changed}]}
 
 
@@ -100,12 +85,11 @@ def made(tmp_path_factory):
     solved = folder / "environments/small.parquet"
     optima.solve(specifications.optimum(planned, "small"), solved)
     for unit, seeds, name in planned.run_files("small"):
-        simulations.simulate_batch(
-            specifications.simulation(planned, "small", unit), seeds, folder / name
-        )
+        spec = specifications.simulation(planned, "small", unit)
+        simulations.simulate_batch(spec, seeds, folder / name)
     tables.write(planned, folder, "small")
     kept(planned, folder)
-    learning.write(planned, folder)
+    learning.write(planned, folder, "small")
     return planned, folder
 
 
@@ -113,100 +97,58 @@ def test_values_are_those_of_the_tables_at_the_same_episodes(made):
     """Of the first seed, in the first case at its largest K; so are the optimum's."""
     planned, folder = made
     exact = tables.load(folder / "tables/small/exact.parquet")
-    exact = exact[
-        (exact["budget"] == "legs=2") & (exact["episodes"] == K) & (exact["seed"] == SEEDS[0])
-    ]
+    exact = exact.query("budget == 'legs=2' and episodes == @K and seed == @SEEDS[0]")
     found = tables.load(folder / "tables/small/learning.parquet")
     best = found[found["learner"] == learning.OPTIMUM].set_index("episode")
     learners = found[found["learner"] != learning.OPTIMUM]
     assert set(learners["seed"]) == {SEEDS[0]}
     assert list(best.index) == planned.watched_episodes("small")
-    assert set(learners["learner"]) == {
-        one.name for one in planned.experiment("small").all_learners
-    }
+    names = {one.name for one in planned.experiment("small").all_learners}
+    assert set(learners["learner"]) == names
     beside = learners.merge(exact, on=["learner", "episode"], suffixes=("", "_exact"))
     assert len(beside) == len(learners) == 3 * len(best)
-    for name in ("value", "utility_value"):
+    optimal = best.loc[beside["episode"]]
+    for name, of_optimum in (("value", "optimal_value"), ("utility_value", "optimal_utility")):
         np.testing.assert_allclose(beside[name], beside[f"{name}_exact"], rtol=1e-11)
-    np.testing.assert_allclose(
-        best.loc[beside["episode"], "value"], beside["optimal_value"], rtol=1e-9
-    )
-    np.testing.assert_allclose(
-        best.loc[beside["episode"], "utility_value"], beside["optimal_utility"], rtol=1e-9
-    )
+        np.testing.assert_allclose(optimal[name], beside[of_optimum], rtol=1e-9)
 
 
 def test_the_csv_has_reward_and_cost_beside_the_optimum(made):
     _, folder = made
     found = pd.read_csv(folder / "tables/small/learning.csv")
     exact = tables.load(folder / "tables/small/learning.parquet").set_index(["learner", "episode"])
-    assert list(found.columns) == [
-        *(
-            "experiment",
-            "learner",
-            "seed",
-            "episode",
-            "reward",
-            "cost",
-            "optimal_reward",
-            "optimal_cost",
-            "limit",
-        )
-    ]
+    numbers = ["reward", "cost", "optimal_reward", "optimal_cost", "limit"]
+    assert list(found.columns) == ["experiment", "learner", "seed", "episode", *numbers]
     row = found.iloc[-1]
-    mine, best = (
-        exact.loc[(row["learner"], row["episode"])],
-        exact.loc[(learning.OPTIMUM, row["episode"])],
-    )
-    expected = [
-        mine["value"],
-        6 - mine["utility_value"],
-        best["value"],
-        6 - best["utility_value"],
-        2.0,
-    ]
-    np.testing.assert_allclose(
-        row[["reward", "cost", "optimal_reward", "optimal_cost", "limit"]].tolist(), expected, 1e-5
-    )
+    mine, best = (exact.loc[(name, row["episode"])] for name in (row["learner"], learning.OPTIMUM))
+    expected = [mine["value"], 6 - mine["utility_value"], best["value"], 6 - best["utility_value"]]
+    np.testing.assert_allclose(row[numbers].tolist(), [*expected, 2.0], 1e-5)
 
 
 def test_the_first_and_last_episode_are_watched_and_about_twenty_in_all():
-    for episodes, number in (
-        (1, 1),
-        (5, 5),
-        (16, 16),
-        (48, 17),
-        (80_000, 20),
-        (320_000, 21),
-        (10**9, 24),
-    ):
-        chosen = plan.make(configuration(episodes=[episodes], budgets=[{}])).watched_episodes(
-            "small"
-        )
+    numbers = {1: 1, 5: 5, 16: 16, 48: 17, 80_000: 20, 320_000: 21, 10**9: 24}
+    for episodes, number in numbers.items():
+        planned = plan.make(configuration(episodes=[episodes], budgets=[{}]))
+        chosen = planned.watched_episodes("small")
         assert (chosen[0], chosen[-1], len(chosen)) == (1, episodes, number)
         assert chosen == sorted(set(chosen))
 
 
 def test_policies_of_an_experiment_are_kept_where_it_is_watched():
-    other = configuration(watch=False)
-    assert plan.make(configuration()).watched == ["small"]
-    assert plan.make(other).watched == []
-    assert not [
-        file
-        for file in plan.make(other).files()
-        if file.startswith(("policies/", "tables/small/learning"))
-    ]
-    wished = plan.make(configuration(watch=True))
-    assert {file for file in wished.files() if file.startswith("policies/")} == {
+    watched, other = plan.make(configuration()), plan.make(configuration(watch=False))
+    assert (watched.watched, other.watched) == (["small"], [])
+    made_of_policies = ("policies/", "tables/small/learning")
+    assert not [file for file in other.files() if file.startswith(made_of_policies)]
+    assert {file for file in watched.files() if file.startswith(made_of_policies)} == {
         "policies/small/uniform.literal.parquet",
         "policies/small/nonstationary_triple_q.parquet",
+        "tables/small/learning.parquet",
+        "tables/small/learning.csv",
     }
-    assert {"tables/small/learning.parquet", "tables/small/learning.csv"} <= {*wished.files()}
-    elsewhere = configuration(watch=True, environment={"name": "menu"})
-    with pytest.raises(
-        plan.Unacceptable, match=r"experiments\[0\].watch = true: expected the grid world's map"
-    ):
-        plan.make(elsewhere).check()
+    elsewhere = plan.make(configuration(environment={"name": "menu"}))
+    needs = r"experiments\[0\].watch = true: expected the grid world's map"
+    with pytest.raises(plan.Unacceptable, match=needs):
+        elsewhere.check()
 
 
 def test_the_goal_that_is_drawn_is_the_one_that_pays():
@@ -219,11 +161,8 @@ def test_the_goal_that_is_drawn_is_the_one_that_pays():
         (goal,) = np.argwhere(grid == "G")
         assert {tuple(free[x]) for x in reached.tolist()} == {tuple(goal)}
         goals.append(tuple(goal))
-    moved = [
-        k for k, before, after in zip(asked[1:], goals, goals[1:], strict=False) if before != after
-    ]
-    assert len(moved) == 2
-    assert len(set(goals)) == 2
+    moved = [before != after for before, after in pairwise(goals)]
+    assert (sum(moved), len(set(goals))) == (2, 2)
 
 
 def test_damaged_policies_are_refused_by_name(made, tmp_path):
@@ -234,7 +173,7 @@ def test_damaged_policies_are_refused_by_name(made, tmp_path):
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     with pytest.raises(files.Refused, match=r"uniform\.literal\.parquet is damaged"):
-        learning.write(planned, tmp_path)
+        learning.write(planned, tmp_path, "small")
     assert file.exists()
     (said,) = integrity.repair(planned, tmp_path)
     assert said.startswith(f"{file} is damaged")
@@ -256,14 +195,10 @@ def learner(problem):
 @pytest.mark.usefixtures("known")
 def test_a_learner_that_cannot_say_what_it_plays_is_left_out(tmp_path):
     (tmp_path / "mute.py").write_text(MUTE)
-    both = [
-        {"algorithm": "mute", "setting": "literal"},
-        {"algorithm": "uniform", "setting": "literal"},
-    ]
-    planned = plan.make(
-        {"plugins": [str(tmp_path / "mute.py")], **configuration(learners=both, sweeps=[])}
-    )
+    both = [{"algorithm": "mute", "setting": "literal"}, UNIFORM]
+    loaded = {"plugins": [str(tmp_path / "mute.py")]}
+    planned = plan.make(loaded | configuration(learners=both, sweeps=[]))
     kept(planned, tmp_path)
-    learning.write(planned, tmp_path)
+    learning.write(planned, tmp_path, "small")
     found = tables.load(tmp_path / "tables/small/learning.parquet")
     assert set(found["learner"]) == {learning.OPTIMUM, "uniform.literal"}

@@ -1,5 +1,7 @@
 """The table of protocols counts runs, says what a switched choice decides, and takes no stale record."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -8,18 +10,14 @@ import yaml
 
 from nscmdp import files
 from shipped import ROOT
-from wei2023.runs.parts import PARTS
+from wei2023.runs.parts import FIRST, PARTS
 from wei2023.study import layout, plan
 from wei2023.verdicts import protocols, tables
 
 TINY = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
-FIRST = "nonstationary_triple_q"
 N = 100  # evaluated episodes
-GOOD = {
-    FIRST: (0.9, 1.5),
-    "triple_q": (0.9, 3.0),
-    "restart_q_ucb": (0.9, 4.0),
-}  # Lam and cost; the limit is 2
+# Lam and cost; the limit is 2
+GOOD = {FIRST: (0.9, 1.5), "triple_q": (0.9, 3.0), "restart_q_ucb": (0.9, 4.0)}
 IDLE = (0.0, 1.9)
 
 
@@ -30,52 +28,37 @@ def _project(monkeypatch):
 
 def run(lam, cost, episodes):
     """The exact values of one run: an optimum of 10, a uniform policy of 6."""
-    made = {
-        "episode": np.arange(1, N + 1) * episodes / N,
-        "weight": episodes // N,
-        "episodes": episodes,
-    }
-    levels = {
-        "value": 6 + 4 * lam,
-        "utility_value": 15 - cost,
-        "uniform_value": 6.0,
-        "optimal_value": 10.0,
-    }
-    return pd.DataFrame({**made, **levels, "horizon": 15, "rho": 13.0})
+    keys = {"episode": np.arange(1, N + 1) * episodes / N, "episodes": episodes}
+    keys |= {"weight": episodes // N, "horizon": 15, "rho": 13.0}
+    values = {"value": 6 + 4 * lam, "utility_value": 15 - cost}
+    return pd.DataFrame({**keys, **values, "uniform_value": 6.0, "optimal_value": 10.0})
 
 
 def judged(folder, behave, raw=TINY):
     """Tables of a run in which ``behave`` says the Lam and cost of a learner in a draw with a seed."""
     planned = plan.make(raw)
-    for name in [*planned.roles["protocols"], *planned.roles["choices"]]:
-        experiment, rows = planned.experiment(name), []
-        for one in experiment.all_learners:
-            for reading in (case.reading for case in planned.cases_of(name)):
-                for seed in experiment.seed_list:
-                    lam, cost = behave(one, name, reading, seed)
-                    keys = {
-                        "learner": one.name,
-                        "algorithm": one.algorithm,
-                        "reading": reading,
-                        "seed": seed,
-                    }
-                    rows.append(run(lam, cost, experiment.episodes[0]).assign(**keys))
+    for name in [*planned.roles["protocols"], *planned.roles.get("choices", [])]:
+        experiment = planned.experiment(name)
+        (episodes,), rows = experiment.episodes, []
+        draws = [case.reading for case in planned.cases_of(name)]
+        for one, draw, seed in product(experiment.all_learners, draws, experiment.seed_list):
+            keys = {"learner": one.name, "algorithm": one.algorithm, "reading": draw, "seed": seed}
+            rows.append(run(*behave(one, seed), episodes).assign(**keys))
         table = pa.Table.from_pandas(pd.concat(rows), preserve_index=False)
-        files.write(
-            folder / layout.table("exact.parquet", name), table, {"cases": [], "learners": {}}
-        )
+        file = folder / layout.table("exact.parquet", name)
+        files.write(file, table, {"cases": [], "learners": {}})
     protocols.write(planned, folder)
     return [tables.load(folder / layout.table(name)) for name in layout.PROTOCOLS]
 
 
-def as_published(one, experiment, reading, seed):
+def as_published(one, seed):
     return IDLE if one.setting == "literal" else GOOD[one.algorithm]
 
 
 def test_a_row_counts_the_runs_that_agree_to_each_part(tmp_path):
-    def behave(one, experiment, reading, seed):
+    def behave(one, seed):
         broken = one.algorithm == FIRST and one.setting == "tuned" and seed == 1002
-        return (0.9, 2.5) if broken else as_published(one, experiment, reading, seed)
+        return (0.9, 2.5) if broken else as_published(one, seed)
 
     found, _, _ = judged(tmp_path, behave)
     rows = found.set_index("name")
@@ -84,49 +67,38 @@ def test_a_row_counts_the_runs_that_agree_to_each_part(tmp_path):
     assert (own["C20c agree"], own["C20d agree"], own["all forgiving agree"]) == (4, 6, 4)
     assert own["share"] == pytest.approx(0.9)
     assert own["cost"] == pytest.approx((4 * 1.5 + 2 * 2.5) / 6, rel=1e-5)
-    assert (own["triple_q_late_cost"], own["restart_q_ucb_late_cost"], own["limit"]) == (
-        3.0,
-        4.0,
-        2.0,
-    )
-    assert own["C20a margin"] == pytest.approx(
-        0.1 / 0.01
-    )  # runs that agree to a percent are equally sure
+    costs = own[["triple_q_late_cost", "restart_q_ucb_late_cost", "limit"]]
+    assert costs.tolist() == [3.0, 4.0, 2.0]
+    # Runs that agree to a percent are equally sure.
+    assert own["C20a margin"] == pytest.approx(0.1 / 0.01)
     printed = rows.loc["as printed"]
     assert (printed["C20a agree"], printed["C20c agree"], printed["all agree"]) == (0, 6, 0)
+    assert (own["all forgiving mean"], printed["all mean"]) == (True, False)
     assert own["searched_on"] == 0
     assert pd.isna(printed["searched_on"])
 
 
 def test_a_choice_decides_the_parts_in_which_the_counts_change(tmp_path):
-    def behave(one, experiment, reading, seed):
-        if one.variants.reset == "bump" if one.algorithm == FIRST else False:
-            return 0.9, 2.5
-        return as_published(one, experiment, reading, seed)
+    def behave(one, seed):
+        bumped = one.algorithm == FIRST and one.variants.reset == "bump"
+        return (0.9, 2.5) if bumped else as_published(one, seed)
 
     _, switched, _ = judged(tmp_path, behave)
     rows = switched.set_index("option")
     assert rows.loc["a bump", "decides"] == "C20c"
     assert pd.isna(rows.loc["none", "decides"])
-    assert (rows.loc["a bump", "C20c agree"], rows.loc["a bump", "C20c of"]) == (
-        0,
-        4,
-    )  # two draws, two seeds
+    counts = rows.loc["a bump", ["C20c agree", "C20c of"]]
+    assert counts.tolist() == [0, 4]  # two draws, two seeds
     assert rows.loc["a bump", "C20d of"] == 6  # the base's runs of a learner that is not switched
 
 
-@pytest.mark.parametrize(
-    ("counts", "decided"),
-    [
-        ((20, 20, 10, 20), True),
-        ((16, 20, 10, 10), False),
-        ((9, 20, 9, 10), False),
-        ((0, 20, 10, 10), True),
-    ],
-)
-def test_a_choice_decides_where_half_of_the_runs_change_sides(counts, decided):
-    rows = [{"C20a agree": agree, "C20a of": of} for agree, of in (counts[:2], counts[2:])]
-    assert protocols.differs(*rows, "C20a") == decided
+def test_a_choice_decides_where_half_of_the_runs_change_sides():
+    counts = {(20, 20, 10, 20): True, (16, 20, 10, 10): False, (9, 20, 9, 10): False}
+    counts[0, 20, 10, 10] = True
+    for (*here, agreed, base_of), decided in counts.items():
+        row = dict(zip(("C20a agree", "C20a of"), here, strict=True))
+        base = {"C20a agree": agreed, "C20a of": base_of}
+        assert protocols.differs(row, base, "C20a") == decided
 
 
 def test_thresholds_are_moved_one_at_a_time(tmp_path):
@@ -148,36 +120,16 @@ def test_a_recorded_row_joins_the_table_and_a_stale_one_does_not(tmp_path, monke
     (tmp_path / "record").mkdir()
     monkeypatch.setattr(protocols, "RECORDED", tmp_path / "record")
     later = {**TINY, "protocols": {**TINY["protocols"], "long": True}}
-    found, _, _ = judged_long(tmp_path / "long", later)
+    found, _, _ = judged(tmp_path / "long", lambda one, seed: GOOD[one.algorithm], later)
     assert found["name"].tolist() == ["own method tuned, more episodes"]
     tables.write_csv(tmp_path / "record/protocols.csv", found)
     joined, _, _ = judged(tmp_path / "usual", as_published)
-    assert joined.set_index("name").loc["own method tuned, more episodes", "recorded"]
-    assert not joined.set_index("name").loc["as printed", "recorded"]
+    noted = joined.set_index("name")["recorded"]
+    assert noted["own method tuned, more episodes"]
+    assert not noted["as printed"]
     tables.write_csv(tmp_path / "record/protocols.csv", found.assign(made_from="another"))
     stale, _, _ = judged(tmp_path / "stale", as_published)
     assert "own method tuned, more episodes" not in stale["name"].tolist()
-
-
-def judged_long(folder, raw):
-    """What is run by itself has no options that are switched."""
-    planned = plan.make(raw)
-    name = "protocols_1600"
-    experiment, rows = planned.experiment(name), []
-    for one in experiment.all_learners:
-        for reading in (case.reading for case in planned.cases_of(name)):
-            for seed in experiment.seed_list:
-                keys = {
-                    "learner": one.name,
-                    "algorithm": one.algorithm,
-                    "reading": reading,
-                    "seed": seed,
-                }
-                rows.append(run(*GOOD[one.algorithm], 1600).assign(**keys))
-    table = pa.Table.from_pandas(pd.concat(rows), preserve_index=False)
-    files.write(folder / layout.table("exact.parquet", name), table, {"cases": [], "learners": {}})
-    protocols.write(planned, folder)
-    return [tables.load(folder / layout.table(one)) for one in layout.PROTOCOLS]
 
 
 def test_a_sign_drawn_in_every_episode_is_no_drift():
@@ -192,8 +144,7 @@ def test_a_sign_drawn_in_every_episode_is_no_drift():
 
 def test_every_part_is_counted_in_every_row(tmp_path):
     found, switched, moved = judged(tmp_path, as_published)
+    counted = {f"{name} {what}" for name in PARTS for what in ("agree", "of", "margin")}
     for table in (found, switched):
-        assert {f"{name} {what}" for name in PARTS for what in ("agree", "of", "margin")} <= {
-            *table.columns
-        }
+        assert counted <= {*table.columns}
     assert {*moved["part"]} == {*PARTS}
