@@ -35,6 +35,8 @@ from wei2023.verdicts.markdown import displayed, in_cell, table
 SIMULATION = "simulation"
 DIGITS = 6
 EDGES = ("value", "low", "high", "slack")
+EVIDENCE = ("why", "numbers", "notices", "bound", "slack_in", "samples")
+UNEXPECTED = "The computation contradicts what was found here before: see the numbers."
 
 
 def judge(plan: Plan, folder: Path, group: str) -> None:
@@ -46,20 +48,36 @@ def judge(plan: Plan, folder: Path, group: str) -> None:
         raise ValueError(
             "the configuration asks for no claims: expected claims: {problems: ..., samples: ...}"
         )
-    given = Given(plan.config.claims.problems, plan.config.claims.samples, folder, plan.roles)
+    given = Given(plan.config.claims.problems, plan.config.claims.samples)
     found = {}
     for entry in ledger.load().claims:
         if entry.group == group:
-            found[entry.id] = plain(CHECKS[entry.id](given).checked())
+            found[entry.id] = plain(CHECKS[entry.id](given), entry)
             print(f"{entry.id}: {found[entry.id]['verdict']}", flush=True)
     files.write_text(folder / layout.claims(group), json.dumps(found, indent=1) + "\n")
 
 
-def plain(finding: Finding) -> dict[str, Any]:
-    """As JSON has it: numbers to six digits, null where there is none."""
+def plain(finding: Finding, entry: Entry | None = None) -> dict[str, Any]:
+    """The finding as JSON has it, with the ledger's reason: numbers to six digits, else null."""
+    reason = entry.why.get(finding.verdict, UNEXPECTED) if entry else ""
     steps = [{**step._asdict(), "looseness": step.looseness} for step in finding.inequalities]
-    notices = finding.notices and finding.notices._asdict()
-    return _rounded({**finding._asdict(), "inequalities": steps, "notices": notices})
+    interval = finding.value if finding.exact else None
+    found = {
+        "verdict": finding.verdict,
+        "why": reason.format(**finding.says),
+        "numbers": [*finding.numbers.items()],
+        "notices": finding.notices and finding.notices._asdict(),
+        "value": finding.value,
+        "low": interval,
+        "high": interval,
+        "bound": finding.bound,
+        "slack": finding.slack,
+        "slack_in": finding.slack_in,
+        "samples": finding.samples,
+        "inequalities": steps,
+        "rows": finding.rows,
+    }
+    return _rounded(found)
 
 
 def _rounded(value: Any) -> Any:
@@ -78,32 +96,23 @@ def gather(plan: Plan, folder: Path, known: Ledger) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for group in plan.claim_groups:
         found |= json.loads((folder / layout.claims(group)).read_text(encoding="utf-8"))
-    if plan.simulations:
-        found |= {"C20": plain(simulation.finding(folder))}
-    return [_object(entry, found[entry.id]) for entry in known.claims if entry.id in found]
-
-
-def _object(entry: Entry, found: dict[str, Any]) -> dict[str, Any]:
-    evidence = {
-        key: found[key] for key in ("why", "numbers", "notices", "bound", "slack_in", "samples")
-    }
-    evidence |= {
-        "data": data_of(entry.group),
-        "rows": len(found["rows"]),
-        "figure": figure_of(entry.group),
-    }
-    edges = {name: found[name] for name in EDGES}
-    return {**entry.model_dump(), "verdict": found["verdict"], **edges, "evidence": evidence}
-
-
-def data_of(group: str) -> str:
-    return layout.table("protocols.csv") if group == SIMULATION else layout.claims(group)
-
-
-def figure_of(group: str) -> str | None:
-    if group == SIMULATION:
-        return layout.figure("margins")
-    return layout.figure(f"claims_{group}") if group in catalogue.DRAWN else None
+    claims = []
+    for entry in known.claims:
+        data, figure = layout.claims(entry.group), f"claims_{entry.group}"
+        if entry.group == SIMULATION:
+            data, figure = layout.table("protocols.csv"), "margins"
+            if plan.simulations:
+                found[entry.id] = plain(simulation.finding(folder), entry)
+        one, drawn = found.get(entry.id), entry.group in (*catalogue.DRAWN, SIMULATION)
+        if one:
+            evidence = {key: one[key] for key in EVIDENCE} | {
+                "data": data,
+                "rows": len(one["rows"]),
+            }
+            evidence["figure"] = layout.figure(figure) if drawn else None
+            edges = {"verdict": one["verdict"], **{name: one[name] for name in EDGES}}
+            claims.append({**entry.model_dump(exclude={"why"}), **edges, "evidence": evidence})
+    return claims
 
 
 def markdown(claims: list[dict[str, Any]]) -> str:
@@ -114,48 +123,40 @@ def markdown(claims: list[dict[str, Any]]) -> str:
         for name, says in VERDICTS.items()
         if name in found
     ]
+    rows = []
+    for claim in claims:
+        cells = [in_cell(claim[key]) for key in ("id", "where", "statement")]
+        rows.append((*cells, f"**{claim['verdict']}**", in_cell(claim["evidence"]["why"])))
     parts = [
         "# The paper's claims, and what they come to",
         "Verdicts are computed, by one standard for all; `workflow/claims.yaml` says what decides each.",
         table(("verdict", "claims", "what it means"), counts),
-        table(
-            ("claim", "where", "says", "verdict", "why"),
-            [
-                (
-                    *(in_cell(c[key]) for key in ("id", "where", "statement")),
-                    f"**{c['verdict']}**",
-                    in_cell(c["evidence"]["why"]),
-                )
-                for c in claims
-            ],
-        ),
-        *map(_section, claims),
+        table(("claim", "where", "says", "verdict", "why"), rows),
     ]
+    for claim in claims:
+        evidence = claim["evidence"]
+        parts += [f"### {claim['id']}", displayed(claim["formula"])]
+        if claim["covers"]:
+            parts.append(f"Stands for {', '.join(claim['covers'])}, too.")
+        if claim["corrected"]:
+            parts.append(f"**As it holds:** {in_cell(claim['corrected'])}")
+        measured, test = in_cell(claim["measured"]), in_cell(claim["test"])
+        parts.append(f"**Measured:** {measured} **Test:** {test}")
+        numbers = [
+            (in_cell(what), in_cell(number if isinstance(number, str) else f"{number:.4g}"))
+            for what, number in evidence["numbers"]
+        ]
+        if evidence["notices"]:
+            numbers.append(("smallest error noticed", in_cell(noticed(evidence["notices"]))))
+        if numbers:
+            parts.append(table(("number", "value"), numbers))
     return "\n\n".join(parts) + "\n"
-
-
-def _section(claim: dict[str, Any]) -> str:
-    evidence = claim["evidence"]
-    parts = [f"### {claim['id']}", displayed(claim["formula"])]
-    if claim["covers"]:
-        parts.append(f"Stands for {', '.join(claim['covers'])}, too.")
-    if claim["corrected"]:
-        parts.append(f"**As it holds:** {in_cell(claim['corrected'])}")
-    parts.append(f"**Measured:** {in_cell(claim['measured'])} **Test:** {in_cell(claim['test'])}")
-    numbers = [(in_cell(what), _cell(number)) for what, number in evidence["numbers"]]
-    if evidence["notices"]:
-        numbers.append(("smallest error noticed", in_cell(noticed(evidence["notices"]))))
-    return "\n\n".join([*parts, *([table(("number", "value"), numbers)] if numbers else [])])
 
 
 def noticed(notices: dict[str, Any]) -> str:
     """The smallest error that a check notices, in words."""
     factor = notices["factor"]
     return notices["error"] + ("" if factor is None else f" {factor:.3g}")
-
-
-def _cell(number: str | float) -> str:
-    return in_cell(number) if isinstance(number, str) else f"{number:.4g}"
 
 
 def write(plan: Plan, folder: Path) -> None:

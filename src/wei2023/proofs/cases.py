@@ -1,18 +1,16 @@
-"""Drifting CMDPs to try a statement on, random rewards, and findings on a bound."""
+"""Drifting CMDPs to try a statement on, and random rewards."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from nscmdp import budget, optimum
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.drift import DriftingCMDP
-from wei2023.proofs.findings import Finding, Given, Inequality, Notice
+from wei2023.proofs.findings import Given
 from wei2023.proofs.instrumented import Constants, Model, Path, Sizes, literal
-
-Numbers = Sequence[tuple[str, str | float]]
-Step = tuple[str, str, float]  # what a step of a proof says, where, and what was measured
 
 
 class Case(NamedTuple):
@@ -45,23 +43,6 @@ def cases(given: Given, claim: str) -> Iterator[Case]:
         yield case(f"random {number}", env, rng)
 
 
-def bounded(
-    answer: str,
-    why: str,
-    value: float,
-    notices: str,
-    samples: int,
-    numbers: Numbers,
-    step: Step,
-    bound: float = 1.0,
-) -> Finding:
-    """On a value of at most ``bound``; what a check notices, it notices from their quotient on."""
-    says, where, measured = step
-    edges = (value, value, value, bound, bound - value, "share of the bound")
-    steps = [Inequality(says, where, bound, measured)]
-    return Finding(answer, why, numbers, Notice(notices, bound / value), *edges, samples, steps)
-
-
 def runs_each(given: Given) -> int:
     return max(4, given.samples // max(1, given.problems))
 
@@ -79,32 +60,38 @@ def drifting(
     return DriftingCMDP(anchors, [1, K], name="drifting")
 
 
+def arms(r: ArrayLike, g: ArrayLike, rho: float, H: int = 1) -> CMDP:
+    """One state, whose actions pay the same at each of H steps."""
+    paid, utility = (np.ones((H, 1, 1)) * np.array(one, dtype=float) for one in (r, g))
+    return CMDP(P=np.ones((H, 1, paid.shape[2], 1)), r=paid, g=utility, rho=rho, mu0=[1.0])
+
+
+def tightened(cmdp: CMDP, eps: float) -> CMDP:
+    return CMDP(P=cmdp.P, r=cmdp.r, g=cmdp.g, rho=cmdp.rho + eps, mu0=cmdp.mu0)
+
+
 def ladder(H: int, K: int) -> DriftingCMDP:
     """From start m the paying chain, state 0, is entered at step m.
 
     Where the starts are H, H-1, .., 1 in this order, Q is the largest that it can be.
     """
-    P = np.zeros((H, H + 1, 1, H + 1))
-    P[:, 0, 0, 0] = 1.0
-    for h in range(H):
-        for m in range(1, H + 1):
-            P[h, m, 0, 0 if h + 2 >= m else m] = 1.0
-    r = np.ones((H, H + 1, 1))
-    mu0 = np.append(1 / H, np.append(0.0, np.full(H - 1, 1 / H)))
+    P, r = np.zeros((H, H + 1, 1, H + 1)), np.ones((H, H + 1, 1))
+    for h, m in np.ndindex(H, H + 1):
+        P[h, m, 0, 0 if h + 2 >= m else m] = 1.0
+    mu0 = [1 / H, 0.0, *(H - 1) * [1 / H]]
     return DriftingCMDP([CMDP(P, r, r, 0.5, mu0)], [1], episodes=K, name="ladder")
 
 
 def falling(H: int, K: int, kernel: bool) -> DriftingCMDP:
     """All rewards fall from 1 to 0; or the first step's kernel leaves the one state that pays."""
-    stay = np.broadcast_to(np.eye(2)[None, :, None], (H, 2, 2, 2))
-    paid, utility = np.zeros((H, 2, 2)), np.ones((H, 2, 2))
-    paid[1:, 0] = 1.0
-    entered, left = stay.copy(), stay.copy()
-    entered[0], left[0] = [1.0, 0.0], [0.0, 1.0]
-    ends = ((entered, paid), (left, paid)) if kernel else ((stay, utility), (stay, 0 * utility))
-    return DriftingCMDP(
-        [CMDP(P, r, utility, 0.0, [1.0, 0.0]) for P, r in ends], [1, K], name="falling"
-    )
+    P, r = np.tile(np.eye(2)[:, None], (2, H, 1, 2, 1)), np.ones((2, H, 2, 2))
+    if kernel:
+        P[:, 0] = np.eye(2)[:, None, None]
+        r[:, 0] = r[:, :, 1] = 0
+    else:
+        r[1] = 0
+    anchors = [CMDP(*end, np.ones((H, 2, 2)), 0.0, [1.0, 0.0]) for end in zip(P, r, strict=True)]
+    return DriftingCMDP(anchors, [1, K], name="falling")
 
 
 class Bernoulli(NamedTuple):

@@ -25,8 +25,7 @@ import numpy as np
 
 from nscmdp.cmdp import Array
 from wei2023.proofs import instrumented
-from wei2023.proofs.cases import bounded
-from wei2023.proofs.findings import Finding, Given, check, verdict
+from wei2023.proofs.findings import Finding, Given, bounded, check, verdict
 from wei2023.proofs.instrumented import Constants, Sizes, literal
 
 CELLS = 50_000
@@ -35,7 +34,6 @@ GROWING = [SMALL._replace(K=10**power) for power in (1, 2, 3, 4, 6, 10, 20, 40, 
 BONUS = "the bonus divided by"
 HOEFFDING = "share of b_t at which Hoeffding's bound is K^-3, at most"
 LAW = "share of b_t that the exact law exceeds more often, H = 3"
-SHORT = "Hoeffding's bound of all failures together exceeds K^-3."
 CHANCES = (0.5, 0.2, 0.05, 0.01, 0.001)  # of a successor
 
 
@@ -90,9 +88,8 @@ def quantiles(weight: Array, p: float, level: float, cells: int = CELLS) -> tupl
         law *= 1 - p
         law[step:] += moved
     above, off = np.arange(cells + 1) / cells - p * weight.sum(), len(weight) / cells
-    least, most = np.maximum(above, -above - off).clip(0), np.maximum(above + off, -above)
     ends = []
-    for distance in (least, most):
+    for distance in (np.maximum(above, -above - off).clip(0), np.maximum(above + off, -above)):
         order = np.argsort(-distance)
         ends.append(float(distance[order][np.searchsorted(law[order].cumsum(), level, "right")]))
     return ends[0], ends[1]
@@ -116,17 +113,16 @@ def share_refuted(length: float) -> float:
 def concentration(given: Given) -> Finding:
     """Hoeffding's bound with all unions, and the exact law from the other side."""
     needed, refuted = max(map(share_needed, GROWING)), share_refuted(SMALL.H - 1)
-    why = (
-        "Hoeffding's inequality with the length H of the range of V, not 2H as in the proof, "
-        "leaves room for the union over visit counts, which the proof omits and, where S A H < L, "
-        "cannot pay."
+    return bounded(
+        verdict(refuted=refuted > 1, proved=needed <= 1),
+        {
+            HOEFFDING: needed,
+            "with 2H and visit counts": max(share_needed(sizes, 2) for sizes in GROWING),
+            "with 2H, without visit counts": max(share_needed(one, 2, False) for one in GROWING),
+            LAW: refuted,
+        },
+        needed,
+        BONUS,
+        len(GROWING),
+        ("noise <= b_t, H = 3", "Lemma 5", refuted),
     )
-    numbers = [
-        (HOEFFDING, needed),
-        ("with 2H and visit counts", max(share_needed(sizes, 2) for sizes in GROWING)),
-        ("with 2H, without visit counts", max(share_needed(sizes, 2, False) for sizes in GROWING)),
-        (LAW, refuted),
-    ]
-    answer, why = verdict(refuted=refuted > 1, proved=needed <= 1), why if needed <= 1 else SHORT
-    step = ("noise <= b_t, H = 3", "Lemma 5", refuted)
-    return bounded(answer, why, needed, BONUS, len(GROWING), numbers, step)

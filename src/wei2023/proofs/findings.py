@@ -6,9 +6,8 @@ theorems, lemmas and remarks alike get theirs.
 """
 
 import math
-import re
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,12 +34,9 @@ VERDICTS = {
     NO_SOURCE: "a comparison with a bound that the paper does not print",
     DEPENDS: "what the paper leaves open decides",
 }
-LONGEST = 400  # characters of a reason
-SENTENCE = re.compile(r"[.!?](?=\s|$)")
 
 
 def verdict(
-    *,
     refuted: bool = False,
     repair: str | None = None,
     proved: bool = True,
@@ -72,8 +68,6 @@ class Given(NamedTuple):
 
     problems: int = 40  # random problems that an exact statement is tried on
     samples: int = 400  # runs that a statement on means or probabilities is tried on
-    folder: Path | None = None  # a finished run, for the checks that read its tables
-    roles: dict[str, list[str]] = {}  # the experiments of each role in it  # noqa: RUF012
 
     def rng(self, claim: str, *key: object) -> np.random.Generator:
         """A stream of the claim's own: the same on every machine, whatever else is checked."""
@@ -103,32 +97,43 @@ class Notice(NamedTuple):
 
 class Finding(NamedTuple):
     verdict: str
-    why: str  # at most two sentences and 400 characters: what decides
-    numbers: Sequence[
-        tuple[str, str | float]
-    ] = ()  # what a reader may want beside it: (what, how much)
+    numbers: Mapping[str, str | float] = {}  # noqa: RUF012  # what a reader may want beside it
     notices: Notice | None = None
-    value: float | None = None  # what was measured, where it comes nearest to the edge
-    low: float | None = None  # its interval; both are the value where it is exact
-    high: float | None = None
-    bound: float | None = None  # the edge
-    slack: float | None = (
-        None  # how far from it: at least 0 where the statement, perhaps repaired, holds
-    )
+    value: float | Fraction | None = None  # what was measured, where it is nearest to the edge
+    bound: float | Fraction | None = None  # the edge
+    slack: float | Fraction | None = None  # at least 0 where the statement, repaired, holds
     slack_in: str = "units of the value"  # or "orders of magnitude", "share of the bound"
     samples: int = 0  # problems, runs or steps that were looked at
     inequalities: Sequence[Inequality] = ()  # for the figure of looseness
     rows: Sequence[dict[str, Any]] = ()  # the data that its figure draws
+    exact: bool = True  # the value is its own interval
+    says: Mapping[str, Any] = {}  # noqa: RUF012  # for the places in the ledger's reason
 
-    def checked(self) -> "Finding":
-        """The finding itself; raises ValueError where it cannot be shown."""
-        if self.verdict not in VERDICTS:
-            raise ValueError(f"verdict {self.verdict!r}: expected one of {', '.join(VERDICTS)}")
-        sentences = len(SENTENCE.findall(self.why.rstrip("."))) + 1
-        if len(self.why) > LONGEST or sentences > 2:
-            said = f"{len(self.why)} characters and {sentences} sentences"
-            raise ValueError(f"why has {said}, at most {LONGEST} and 2 are shown: {self.why}")
-        return self
+
+def bounded(
+    answer: str,
+    numbers: Mapping[str, str | float],
+    value: float,
+    notices: str,
+    samples: int,
+    step: tuple[str, str, float] | None = None,
+    bound: float = 1.0,
+) -> Finding:
+    """The finding on a value of at most ``bound``; an error of more than their quotient is noticed.
+
+    ``step`` is an inequality of the proof with the same bound: what it says, where, and the value.
+    """
+    return Finding(
+        answer,
+        numbers,
+        Notice(notices, bound / value),
+        value,
+        bound,
+        bound - value,
+        "share of the bound",
+        samples,
+        [Inequality(*step[:2], bound, step[2])] if step else (),
+    )
 
 
 Check = Callable[[Given], Finding]

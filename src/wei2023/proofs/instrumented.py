@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nscmdp.algorithms._triple_q import iota_of
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
@@ -51,14 +52,14 @@ class Constants(NamedTuple):
 def literal(sizes: Sizes | Problem) -> Constants:
     """Line 2 of the listing; L is a whole number from 1 to K, b~ the most that b~ K/L <= B allows."""
     S, A, H, K, B = sizes.S, sizes.A, sizes.H, sizes.K, sizes.B
-    iota = 128 * np.log(np.sqrt(2 * S * A * H) * K)
+    iota = float(iota_of(sizes))  # type: ignore[arg-type]  # which asks for S, A, H and K
     return Constants(
         chi=K**0.2,
         eta=K**0.2 * B ** (1 / 3),
         eps=float(8 * np.sqrt(S * A * H**6 * iota**3) * B ** (1 / 3) / K**0.2),
         btilde=B ** (1 / 3) * K**-0.4,
         frame=int(min(max(K**0.6 / B ** (2 / 3), 1), K)),
-        iota=float(iota),
+        iota=iota,
     )
 
 
@@ -114,9 +115,8 @@ def evaluate(model: Model, policy: Array) -> Values:
     for h in reversed(range(H)):
         kernel = model.P[h].reshape(S * A, S).T
         for table, value, paid in ((Q, V, model.r), (C, W, model.g)):
-            table[..., h, :, :] = paid[h] + (value[..., h + 1, :] @ kernel).reshape(
-                *policy.shape[:-3], S, A
-            )
+            ahead = (value[..., h + 1, :] @ kernel).reshape(*policy.shape[:-3], S, A)
+            table[..., h, :, :] = paid[h] + ahead
             value[..., h, :] = (policy[..., h, :, :] * table[..., h, :, :]).sum(axis=-1)
     return Values(Q, C, V, W)
 
@@ -162,7 +162,7 @@ def episodes(
     path, H = path or Path(env), env.H
     Q, C = np.full((2, runs, H, env.S, env.A), float(H))
     V, W = np.full((2, runs, H + 1, env.S), float(H))
-    V[:, H], W[:, H] = 0.0, 0.0
+    V[:, H] = W[:, H] = 0.0
     N = np.zeros(Q.shape, dtype=np.int64)
     Z, cbar = np.zeros((2, runs))
     for k in range(1, env.episodes + 1):
@@ -173,9 +173,7 @@ def episodes(
             Z[:] = np.maximum(Z + env.rho + constants.eps - cbar / constants.frame, 0.0)
             cbar[:] = 0.0
             restart(Q, C, V, W, N)
-    yield State(
-        env.episodes + 1, env.episodes // constants.frame + 1, Q, C, V, W, N, Z, cbar, constants
-    )
+    yield state._replace(k=k + 1, frame=k // constants.frame + 1)
 
 
 def restart(Q: Array, C: Array, V: Array, W: Array, N: NDArray[np.int64]) -> None:

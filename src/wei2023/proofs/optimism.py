@@ -29,21 +29,11 @@ import math
 import numpy as np
 
 from nscmdp import budget
-from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from wei2023.proofs import concentration, estimation, instrumented
-from wei2023.proofs.cases import (
-    Case,
-    RandomRewards,
-    bounded,
-    case,
-    cases,
-    falling,
-    ladder,
-    runs_each,
-)
+from wei2023.proofs.cases import Case, RandomRewards, arms, case, cases, falling, ladder, runs_each
 from wei2023.proofs.concentration import GROWING, SMALL, accumulated_bonus
-from wei2023.proofs.findings import ASSUMPTION, Finding, Given, check, verdict
+from wei2023.proofs.findings import ASSUMPTION, Finding, Given, bounded, check, verdict
 from wei2023.proofs.instrumented import Constants, Path, Sizes, evaluate, literal
 
 ROUNDING = 1e-9
@@ -67,21 +57,20 @@ def q_range(given: Given) -> Finding:
         quoted = H**2 * np.array([[root + b], [root + c.btilde / H**2]]) * np.ones(H)
         tight = np.maximum(H, left * (1 + H * root / 4 + H * b))
         shares = np.maximum(shares, (most / [*quoted, H * left * (root + b), tight]).max(axis=1))
-    *versions, reached = map(float, shares)
-    top, holds = max(versions), least >= 0 and max(versions) <= 1
-    why = (
-        "No entry can exceed (H-h+1)(1+b_1+2Hb~), which is reached and, as b_1 = H sqrt(iota)/4, "
-        "lies below each of the three bounds in the text."
+    *versions, reached = shares
+    return bounded(
+        verdict(refuted=least < 0 or max(versions) > 1, proved=reached <= 1 + ROUNDING),
+        {
+            "least entry": least,
+            "largest share of H^2 (sqrt(iota) + 2 b~)": versions[0],
+            "of H^2 sqrt(iota) + b~": versions[1],
+            "of (H-h+1) (1 + b_1 + 2 H b~)": reached,
+        },
+        max(versions),
+        "the bound divided by",
+        len(tried),
+        ("range of Q, C", "Lemma 4", max(versions)),
     )
-    numbers = [
-        ("least entry", float(least)),
-        ("largest share of H^2 (sqrt(iota) + 2 b~)", versions[0]),
-        ("of H^2 sqrt(iota) + b~", versions[1]),
-        ("of (H-h+1) (1 + b_1 + 2 H b~)", reached),
-    ]
-    answer = verdict(refuted=not holds, proved=reached <= 1 + ROUNDING)
-    step, why = ("range of Q, C", "Lemma 4", top), why if holds else "An entry leaves the range."
-    return bounded(answer, why, top, "the bound divided by", len(tried), numbers, step)
 
 
 def drift_needed(one: Case) -> float:
@@ -132,29 +121,24 @@ def over_estimation(given: Given) -> Finding:
     budgets = [one._replace(B=B) for one in GROWING for B in (one.K**-0.5, 1.0, 12.0 * one.K)]
     summed = max(map(share_for_sum, budgets))
     added = accumulated_bonus(3, c, c.frame) / instrumented.bonus(np.arange(1.0, c.frame + 1), 3, c)
-    (estimate, twice), needed = unseen(), max(noise, summed)
-    steps = {
-        "noise": noise <= 1,
-        "accumulated bonus": added.min() >= 1 - ROUNDING,
-        "drift": drift <= 1,
-        "expected sum": summed <= 1,
-    }
-    failing = [step for step, holds in steps.items() if not holds]
-    why = (
-        "The listing gives V_h and W_h no value where a frame has not visited yet: with 0 the "
-        "estimate of a state with many successors falls below its value. With H, as for Q and C, "
-        "every step of the proof adds up."
+    estimate, twice = unseen()
+    return bounded(
+        verdict(
+            refuted=estimate < 10 and twice < 0.5,
+            repair=ASSUMPTION,
+            proved=max(noise, drift, summed) <= 1 and added.min() >= 1 - ROUNDING,
+        ),
+        {
+            "V = 0 at new states, K = 1e7: Q_1, of value 10": estimate,
+            "share of b_t that the noise needs, K up to 1e60": noise,
+            "share of b_t that the expected sum needs": summed,
+            "share of 2 H b~ that the drift needs": drift,
+        },
+        max(noise, summed),
+        concentration.BONUS,
+        len(budgets),
+        ("drift in a frame <= 2 H b~", "Lemma 7, (a), (d)", drift),
     )
-    why = f"A step of the proof fails: {', '.join(failing)}." if failing else why
-    numbers = [
-        ("V = 0 at new states, K = 1e7: Q_1, of value 10", estimate),
-        ("share of b_t that the noise needs, K up to 1e60", noise),
-        ("share of b_t that the expected sum needs", summed),
-        ("share of 2 H b~ that the drift needs", drift),
-    ]
-    answer = verdict(refuted=estimate < 10 and twice < 0.5, repair=ASSUMPTION, proved=not failing)
-    step = ("drift in a frame <= 2 H b~", "Lemma 7, (a), (d)", drift)
-    return bounded(answer, why, needed, concentration.BONUS, len(budgets), numbers, step)
 
 
 def least_optimism(
@@ -173,8 +157,7 @@ def least_optimism(
 
 def share_lost(given: Given) -> float:
     """The largest power of 1/2 of b_t at which F < F^pi: one arm, one step, Bernoulli(0.9)."""
-    paid, rng = np.full((1, 1, 1), 0.9), given.rng("C28")
-    arm = DriftingCMDP([CMDP(np.ones((1, 1, 1, 1)), paid, paid, 0.5, [1.0])], [1], episodes=300)
+    rng, arm = given.rng("C28"), DriftingCMDP([arms([0.9], [0.9], 0.5)], [1], episodes=300)
     one, share = case("arm", arm, rng), 1.0
     while share > 1e-6:
         constants, path = one.constants._replace(btilde=0.0, share=share), RandomRewards(arm, rng)
@@ -191,18 +174,16 @@ def random_rewards(given: Given) -> Finding:
     refuted = concentration.share_refuted(SMALL.H)
     few = given._replace(problems=max(1, given.problems // 4))
     mean, low = estimation.share_in_runs(few, "C28", 2, random=True)
-    why = (
-        "Reward and next value together lie in an interval of length H, so the same bonus covers "
-        "the noise of both, and expectations do not change: Lemmas 5, 7 and 8 hold for random ones "
-        "in [0,1]."
+    return bounded(
+        verdict(refuted=max(refuted, lost) >= 1 or low > 1, proved=needed <= 1),
+        {
+            concentration.HOEFFDING: needed,
+            concentration.LAW: refuted,
+            "share of b_t at which runs lose optimism, one arm, K = 300, b~ = 0": lost,
+            "largest share of Lemma 8's bound in runs": mean,
+        },
+        needed,
+        concentration.BONUS,
+        given.samples,
+        ("noise of r + V <= b_t, H = 3", "section 3", refuted),
     )
-    numbers = [
-        (concentration.HOEFFDING, needed),
-        (concentration.LAW, refuted),
-        ("share of b_t at which runs lose optimism, one arm, K = 300, b~ = 0", lost),
-        ("largest share of Lemma 8's bound in runs", mean),
-    ]
-    answer = verdict(refuted=max(refuted, lost) >= 1 or low > 1, proved=needed <= 1)
-    step = ("noise of r + V <= b_t, H = 3", "section 3", refuted)
-    why = why if needed <= 1 else concentration.SHORT
-    return bounded(answer, why, needed, concentration.BONUS, given.samples, numbers, step)
