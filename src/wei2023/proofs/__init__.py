@@ -34,7 +34,7 @@ from wei2023.verdicts.markdown import displayed, in_cell, table
 
 SIMULATION = "simulation"
 DIGITS = 6
-EDGES = ("value", "low", "high", "slack")
+EDGES = ("verdict", "value", "low", "high", "slack")
 EVIDENCE = ("why", "numbers", "notices", "bound", "slack_in", "samples")
 UNEXPECTED = "The computation contradicts what was found here before: see the numbers."
 
@@ -59,25 +59,14 @@ def judge(plan: Plan, folder: Path, group: str) -> None:
 
 def plain(finding: Finding, entry: Entry | None = None) -> dict[str, Any]:
     """The finding as JSON has it, with the ledger's reason: numbers to six digits, else null."""
-    reason = entry.why.get(finding.verdict, UNEXPECTED) if entry else ""
-    steps = [{**step._asdict(), "looseness": step.looseness} for step in finding.inequalities]
-    interval = finding.value if finding.exact else None
-    found = {
-        "verdict": finding.verdict,
-        "why": reason.format(**finding.says),
+    why = entry.why.get(finding.verdict, UNEXPECTED).format(**finding.says) if entry else ""
+    rest = finding._asdict() | {
         "numbers": [*finding.numbers.items()],
         "notices": finding.notices and finding.notices._asdict(),
-        "value": finding.value,
-        "low": interval,
-        "high": interval,
-        "bound": finding.bound,
-        "slack": finding.slack,
-        "slack_in": finding.slack_in,
-        "samples": finding.samples,
-        "inequalities": steps,
-        "rows": finding.rows,
+        "inequalities": [{**s._asdict(), "looseness": s.looseness} for s in finding.inequalities],
     }
-    return _rounded(found)
+    del rest["says"]
+    return _rounded({"verdict": rest.pop("verdict"), "why": why, **rest})
 
 
 def _rounded(value: Any) -> Any:
@@ -96,22 +85,19 @@ def gather(plan: Plan, folder: Path, known: Ledger) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for group in plan.claim_groups:
         found |= json.loads((folder / layout.claims(group)).read_text(encoding="utf-8"))
+    if plan.simulations:
+        (entry,) = (entry for entry in known.claims if entry.group == SIMULATION)
+        found[entry.id] = plain(simulation.finding(folder), entry)
     claims = []
-    for entry in known.claims:
-        data, figure = layout.claims(entry.group), f"claims_{entry.group}"
+    for entry in (entry for entry in known.claims if entry.id in found):
+        one, data, figure = found[entry.id], layout.claims(entry.group), f"claims_{entry.group}"
         if entry.group == SIMULATION:
             data, figure = layout.table("protocols.csv"), "margins"
-            if plan.simulations:
-                found[entry.id] = plain(simulation.finding(folder), entry)
-        one, drawn = found.get(entry.id), entry.group in (*catalogue.DRAWN, SIMULATION)
-        if one:
-            evidence = {key: one[key] for key in EVIDENCE} | {
-                "data": data,
-                "rows": len(one["rows"]),
-            }
-            evidence["figure"] = layout.figure(figure) if drawn else None
-            edges = {"verdict": one["verdict"], **{name: one[name] for name in EDGES}}
-            claims.append({**entry.model_dump(exclude={"why"}), **edges, "evidence": evidence})
+        drawn = entry.group in (*catalogue.DRAWN, SIMULATION)
+        evidence = {key: one[key] for key in EVIDENCE} | {"data": data, "rows": len(one["rows"])}
+        evidence["figure"] = layout.figure(figure) if drawn else None
+        edges = {name: one[name] for name in EDGES}
+        claims.append({**entry.model_dump(exclude={"why"}), **edges, "evidence": evidence})
     return claims
 
 
@@ -164,7 +150,5 @@ def write(plan: Plan, folder: Path) -> None:
     claims = gather(plan, folder, ledger.load())
     files.write_text(folder / layout.CLAIMS, json.dumps(claims, indent=1) + "\n")
     files.write_text(folder / layout.CLAIMS_TEXT, markdown(claims))
-    text = (
-        letter(claims) if plan.claim_groups else "No claim on the theory was checked in this run.\n"
-    )
-    files.write_text(folder / layout.ERRATUM, text)
+    none = "No claim on the theory was checked in this run.\n"
+    files.write_text(folder / layout.ERRATUM, letter(claims) if plan.claim_groups else none)

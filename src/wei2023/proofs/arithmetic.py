@@ -48,6 +48,9 @@ class Monomial:
         coefficient = self.coefficient * other.coefficient
         return Monomial({name: p for name, p in powers.items() if p}, coefficient)
 
+    def __rmul__(self, number: float) -> "Monomial":
+        return Monomial(self.powers, number * self.coefficient)
+
     def __pow__(self, exponent: Fraction | int) -> "Monomial":
         powers = {name: p * exponent for name, p in self.powers.items()}
         return Monomial(powers, self.coefficient ** float(exponent))
@@ -92,11 +95,6 @@ def parse(order: str) -> Monomial:
 def printed(table: Sequence[theory.Row], algorithm: str) -> Monomial:
     """The regret order that a row claims."""
     return parse(next(row.regret_order for row in table if row.algorithm == algorithm))
-
-
-def exactly(value: Fraction | float) -> dict[str, Any]:
-    """The value and the ends of its interval."""
-    return dict.fromkeys(("value", "low", "high"), float(value))
 
 
 SIDES = {"S": (8, 16, 24, 32), "A": (2, 4, 6, 8), "H": (2, 4, 6, 8)}  # equally spaced

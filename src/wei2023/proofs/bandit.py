@@ -42,8 +42,7 @@ from nscmdp import environments, simulate
 from nscmdp.algorithms._exp3 import usual_rate
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.drift import DriftingCMDP
-from wei2023.proofs.arithmetic import exactly
-from wei2023.proofs.findings import Finding, Given, Notice, check, verdict
+from wei2023.proofs.findings import Finding, Given, Notice, check, exactly, verdict
 
 Exact = NDArray[np.object_]  # of fractions
 Arms = NDArray[np.int64]

@@ -8,12 +8,14 @@ theorems, lemmas and remarks alike get theirs.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nscmdp.randomness import stream
 
+Number = float | Fraction
 FALSE = "false"
 OPEN = "open"
 ASSUMPTION = "needs an assumption"
@@ -97,43 +99,41 @@ class Notice(NamedTuple):
 
 class Finding(NamedTuple):
     verdict: str
-    numbers: Mapping[str, str | float] = {}  # noqa: RUF012  # what a reader may want beside it
+    numbers: Mapping[str, Number | str] = MappingProxyType({})  # what a reader may want beside it
     notices: Notice | None = None
-    value: float | Fraction | None = None  # what was measured, where it is nearest to the edge
-    bound: float | Fraction | None = None  # the edge
-    slack: float | Fraction | None = None  # at least 0 where the statement, repaired, holds
+    value: Number | None = None  # what was measured, where it comes nearest to the edge
+    low: Number | None = None  # its interval; both are the value where it is exact
+    high: Number | None = None
+    bound: Number | None = None  # the edge
+    slack: Number | None = None  # at least 0 where the statement, perhaps repaired, holds
     slack_in: str = "units of the value"  # or "orders of magnitude", "share of the bound"
     samples: int = 0  # problems, runs or steps that were looked at
     inequalities: Sequence[Inequality] = ()  # for the figure of looseness
     rows: Sequence[dict[str, Any]] = ()  # the data that its figure draws
-    exact: bool = True  # the value is its own interval
-    says: Mapping[str, Any] = {}  # noqa: RUF012  # for the places in the ledger's reason
+    says: Mapping[str, object] = MappingProxyType({})  # for the places in the ledger's reason
+
+
+def exactly(value: Number) -> dict[str, Any]:
+    """The value and the ends of its interval."""
+    return dict.fromkeys(("value", "low", "high"), value)
 
 
 def bounded(
     answer: str,
-    numbers: Mapping[str, str | float],
+    numbers: Mapping[str, Number | str],
     value: float,
     notices: str,
     samples: int,
     step: tuple[str, str, float] | None = None,
     bound: float = 1.0,
 ) -> Finding:
-    """The finding on a value of at most ``bound``; an error of more than their quotient is noticed.
+    """The finding on a value of at most ``bound``; an error larger than their quotient is noticed.
 
     ``step`` is an inequality of the proof with the same bound: what it says, where, and the value.
     """
-    return Finding(
-        answer,
-        numbers,
-        Notice(notices, bound / value),
-        value,
-        bound,
-        bound - value,
-        "share of the bound",
-        samples,
-        [Inequality(*step[:2], bound, step[2])] if step else (),
-    )
+    edges = (value, value, value, bound, bound - value, "share of the bound")
+    steps = [Inequality(*step[:2], bound, step[2])] if step else []
+    return Finding(answer, numbers, Notice(notices, bound / value), *edges, samples, steps)
 
 
 Check = Callable[[Given], Finding]

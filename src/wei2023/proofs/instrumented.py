@@ -74,6 +74,22 @@ def drift_bonus(horizon: int, constants: Constants) -> float:
     return 2 * horizon * constants.btilde
 
 
+def accumulated(terms: Array, chi: float) -> Array:
+    """sum_i alpha_t^i terms_i for t = 1, 2, ..: what the updates make of what they are given."""
+    out, total = np.empty(len(terms)), 0.0
+    rates = learning_rate(np.arange(1.0, len(terms) + 1), chi)
+    for i, (rate, term) in enumerate(zip(rates, terms, strict=True)):
+        total = (1 - rate) * total + rate * term
+        out[i] = total
+    return out
+
+
+def weights(chi: float, t: int) -> Array:
+    """alpha_t^i = alpha_i prod_{j>i} (1-alpha_j) for i = 1..t"""
+    alpha = learning_rate(np.arange(1.0, t + 1), chi)
+    return alpha * np.append(np.cumprod((1 - alpha)[:0:-1])[::-1], 1.0)
+
+
 class Model(NamedTuple):
     """The CMDP of one episode as dense arrays."""
 

@@ -31,7 +31,6 @@ from nscmdp import optimum
 from nscmdp.cmdp import CMDP, Array
 from wei2023.proofs import instrumented
 from wei2023.proofs.cases import arms, falling, tightened
-from wei2023.proofs.concentration import accumulated
 from wei2023.proofs.findings import MISPRINT, Finding, Given, bounded, check, verdict
 
 ROUNDING = 1e-11
@@ -65,7 +64,7 @@ def exact_parts(chi: Fraction, last: int) -> dict[str, bool]:
 def root_sums(chi: float, last: int) -> Array:
     """The sums of (c) for t = 1..last."""
     root = np.sqrt(chi + np.arange(1.0, last + 1))
-    return accumulated(1 / root, chi) * root
+    return instrumented.accumulated(1 / root, chi) * root
 
 
 def sharp(chi: Fraction) -> Fraction:
@@ -93,18 +92,12 @@ def learning_rate_weights(given: Given) -> Finding:
     exact = all(all(exact_parts(one, EXACT).values()) for one in chi)
     sums = np.array([root_sums(float(one), LATEST) for one in chi])
     largest = float(sums.max())
-    return bounded(
-        verdict(
-            refuted=not exact or sums.min() < 1 - ROUNDING or largest > 2,
-            proved=all(step_keeps(one, t, sharp(one)) for one in chi for t in (2, 3, *FAR)),
-        ),
-        {"false line: exceeds its bound, chi = 1, t = 2, by": false_step(1.0, 2.0)},
-        largest,
-        "the bound 2 of (c) divided by",
-        sums.size,
-        ("sum_i alpha_t^i / sqrt(chi+i)", "Lemma 3 (c)", largest),
-        bound=2.0,
-    )
+    refuted = not exact or sums.min() < 1 - ROUNDING or largest > 2
+    proved = all(step_keeps(one, t, sharp(one)) for one in chi for t in (2, 3, *FAR))
+    numbers = {"false line: exceeds its bound, chi = 1, t = 2, by": false_step(1.0, 2.0)}
+    step = ("sum_i alpha_t^i / sqrt(chi+i)", "Lemma 3 (c)", largest)
+    notices, answer = "the bound 2 of (c) divided by", verdict(refuted=refuted, proved=proved)
+    return bounded(answer, numbers, largest, notices, sums.size, step, bound=2.0)
 
 
 def action_values(P: NDArray[Any], r: NDArray[Any], policy: NDArray[Any]) -> NDArray[Any]:
@@ -190,23 +183,17 @@ def drift_of_q(given: Given) -> Finding:
         of_sharper = (moved / np.maximum(sharper, 1e-300)).max()
         ratios.append((moved.max() / (len(moved) * btilde), of_sharper))
     shares, most = np.array(ratios)[:, 0], float(np.max(ratios))
-    return bounded(
-        verdict(
-            refuted=apart > allowed or late > once,
-            repair=MISPRINT if most <= 1 + ROUNDING else None,
-        ),
-        {
-            "two policies, no drift, H = 2, K = 32: difference over H b~": apart / allowed,
-            "one policy from the episode before the frame, as in the text": late / once,
-            "constrained optima, delta = 1/100": optima / of_optima,
-            "one policy in a frame, H = 1, at most": shares[0],
-            "the same, H = 6": shares[1],
-        },
-        most,
-        ANY_FACTOR,
-        len(ratios),
-        ("|Q^pi_k1 - Q^pi_k2|, H = 6", "Lemma 6", shares[1]),
-    )
+    repair = MISPRINT if most <= 1 + ROUNDING else None
+    numbers = {
+        "two policies, no drift, H = 2, K = 32: difference over H b~": apart / allowed,
+        "one policy from the episode before the frame, as in the text": late / once,
+        "constrained optima, delta = 1/100": optima / of_optima,
+        "one policy in a frame, H = 1, at most": shares[0],
+        "the same, H = 6": shares[1],
+    }
+    answer = verdict(refuted=apart > allowed or late > once, repair=repair)
+    step = ("|Q^pi_k1 - Q^pi_k2|, H = 6", "Lemma 6", shares[1])
+    return bounded(answer, numbers, most, ANY_FACTOR, len(ratios), step)
 
 
 def constrained_problems(given: Given) -> Iterator[CMDP]:
@@ -240,11 +227,7 @@ def price_of_tightening(given: Given) -> Finding:
     rows = np.array([row for cmdp in constrained_problems(given) for row in prices(cmdp)])
     largest, apart, outside = rows.max(axis=0)
     random = rows[len(SHARES) :, 0].max()
-    return bounded(
-        verdict(refuted=largest > 1 + SOLVED, proved=max(apart, outside) <= SOLVED),
-        {"random CMDPs, largest share of H eps/delta": random, "solvers differ by": apart},
-        largest,
-        ANY_FACTOR,
-        len(rows),
-        ("V* - V*_eps, random CMDPs", "Lemma 9", random),
-    )
+    numbers = {"random CMDPs, largest share of H eps/delta": random, "solvers differ by": apart}
+    answer = verdict(refuted=largest > 1 + SOLVED, proved=max(apart, outside) <= SOLVED)
+    step = ("V* - V*_eps, random CMDPs", "Lemma 9", random)
+    return bounded(answer, numbers, largest, ANY_FACTOR, len(rows), step)

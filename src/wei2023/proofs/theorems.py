@@ -30,15 +30,17 @@ from typing import Any
 
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
-from wei2023.proofs import bounds, counterexamples, findings, local_budgets
-from wei2023.proofs.arithmetic import exactly
+from wei2023.proofs import bandit, bounds, counterexamples, findings, local_budgets
+from wei2023.proofs.cases import arms
 from wei2023.proofs.counterexamples import CONSISTENT, PRINTED, FastDrift, SlowDrift, Ties
-from wei2023.proofs.findings import Finding, Given, Notice, check
+from wei2023.proofs.findings import Finding, Given, Notice, check, exactly
 from wei2023.verdicts import theory
 
 FAST = (3, 2)  # m, where B = n^(3m)
 SLOW = (SlowDrift(10**4), SlowDrift(10**5))  # at the theorem's K = n^10
-RUN = tuple(SlowDrift(n, Fraction(1, 100)) for n in (3, 4))  # iota for which small n can be run
+RUN = tuple(
+    SlowDrift(n, small_iota=Fraction(1, 100)) for n in (3, 4)
+)  # iota for which small n can be run
 LINE = tuple(SlowDrift(round(10 ** (3.75 + i / 8))) for i in range(13))  # of the figure
 ZETA, LAMBDA = Fraction(5, 9), Fraction(1, 9)
 RATE, TIES = Fraction(8, 9), Fraction(4, 9)  # exponents of K: claimed, and of the ties' regret
@@ -67,34 +69,27 @@ def theorem_1(given: Given) -> Finding:
         return not bounds.exceeding(*statement) and bounds.largest_share(*statement) < 1
 
     env, share = local_budgets.study(local_budgets.GROWTH), bounds.largest_share(*corrected)
-    arms = counterexamples.two_arms((1.0, 0.0), (1.0, 1.0), 0.0)  # delta = 1; no drift is B = 1
-    problems = [Problem.of(one) for one in (DriftingCMDP([arms], [1]), env)]
+    smallest = DriftingCMDP([arms([1, 0], [1, 1], 0.0)], [1])  # delta = 1; no drift is B = 1
+    problems = [Problem.of(one) for one in (smallest, env)]
     starts = [math.log10(theory.from_episodes(theory.FIRST, one)) for one in problems]
     case, repair = counterexamples.first_admitted(2, PRINTED), None
     if not contradicted(corrected):
         misprint = adds_up(CONSISTENT) and not contradicted(CONSISTENT)
         repair = findings.MISPRINT if misprint else findings.ASSUMPTION
+    refuted, proved = contradicted(PRINTED), adds_up(corrected)
+    at_1e40, at_1e50 = (one or 0 for one in least[-2:])
     return Finding(
-        findings.verdict(
-            refuted=contradicted(PRINTED),
-            repair=repair,
-            proved=adds_up(corrected),
-            asymptotic=True,
-        ),
-        f"Without the B^(1/3) that the proof has in the condition, fast drift of two arms has "
-        f"V(K) = K/4; with it, slow drift still has V(K) >= {float(least[2] or 0):.2f} K^0.9 at "
-        f"B = 1e-12. With B >= 1 as well, which an upper bound as input allows, the explicit "
-        f"bound {'adds up' if adds_up(corrected) else 'does not add up'} for all sizes",
-        numbers=[
-            ("fast drift: log10 K from which V(K) = K/4", 10 * math.log10(case.n) if case else "-"),
-            ("its B, and its claimed order of regret", "K^(3/5), K; K^(9/10), K^(11/10)"),
-            ("slow drift: V(K)/K^0.9 at K = 1e40, at least", float(least[2] or 0)),
-            ("the same at K = 1e50", float(least[3] or 0)),
-            ("corrected: losses over K eps, at most", share),
-            ("log10 K from which its condition holds, smallest problem", starts[0]),
-            (f"the same, {local_budgets.GROWTH}", starts[1]),
-        ],
-        notices=Notice(f"any power of B in the condition below {Fraction(2, 3 * min(FAST))}"),
+        findings.verdict(refuted=refuted, repair=repair, proved=proved, asymptotic=True),
+        {
+            "fast drift: log10 K from which V(K) = K/4": 10 * math.log10(case.n) if case else "-",
+            "its B, and its claimed order of regret": "K^(3/5), K; K^(9/10), K^(11/10)",
+            "slow drift: V(K)/K^0.9 at K = 1e40, at least": at_1e40,
+            "the same at K = 1e50": at_1e50,
+            "corrected: losses over K eps, at most": share,
+            "log10 K from which its condition holds, smallest problem": starts[0],
+            f"the same, {local_budgets.GROWTH}": starts[1],
+        },
+        Notice(f"any power of B in the condition below {Fraction(2, 3 * min(FAST))}"),
         **exactly(share),
         bound=1.0,
         slack=-math.log10(share),
@@ -103,13 +98,13 @@ def theorem_1(given: Given) -> Finding:
         inequalities=bounds.inequalities(env, problems[1], starts[1]),
         rows=[row(one, found) for one, found in zip(RUN, slow, strict=True)]
         + [row(one, None) for one in LINE if one.violation() is not None],
+        says={"slow": float(at_1e40)},
     )
 
 
 def row(case: SlowDrift, found: Fraction | None) -> dict[str, Any]:
     """V(K)/K^0.9, as simulated and from below"""
-    numbers = {"simulated": found, "at_least": case.violation()}
-    shown = {name: None if one is None else float(one) for name, one in numbers.items()}
+    shown = {"simulated": found, "at_least": case.violation()}
     asked = case.admitted(CONSISTENT) and found is None
     return {"log10_K": 10 * math.log10(case.n), **shown, "admitted": asked}
 
@@ -154,34 +149,32 @@ def theorem_2(given: Given) -> Finding:
         """Is B^(1/3) K^(8/9), with B = K^power, of a smaller order than what the ties cost?"""
         return regret >= ties.epochs / 2 and RATE + Fraction(power, 3) < TIES
 
-    from wei2023.proofs import bandit
-
-    lemma_is_false = bandit.lemma_is_false()
     one, least = (violation_powers(ZETA, power) for power in (Fraction(0), Fraction(1, 3) - ZETA))
     every_epoch = bounds.largest_share(*counterexamples.CORRECTED) < 1  # Theorem 1, Bhat >= 1
-    lemma = "rests on Lemma 2, which is false (C13)," if lemma_is_false else "rests on Lemma 2"
     return Finding(
         findings.verdict(
             refuted=bool(wrong) or contradicted(-2),
             repair=None if wrong or contradicted(0) else findings.ASSUMPTION,
-            proved=every_epoch and not lemma_is_false,
+            proved=every_epoch and not bandit.lemma_is_false(),
             asymptotic=True,
         ),
-        f"For B >= 1 nothing contradicts it, but its proof {lemma} and has the queue's term of "
-        f"one epoch, K^({one['in the text']}), for that of all, K^({one['queue']}): harmless for "
-        f"Bhat >= 1, but for the smallest candidate K^({least['queue']}) exceeds "
-        f"K^({least['K eps']}). For B below K^(-4/3) ties, one per epoch, contradict it",
-        numbers=[
-            ("statements on exponents that fail", "; ".join(wrong) or "none"),
-            *((f"power of K, {name}, Bhat = 1", str(power)) for name, power in one.items()),
-            *((f"power of K, {name}, smallest Bhat", str(power)) for name, power in least.items()),
-            ("ties at B = K^-2: power of K claimed", str(RATE - Fraction(2, 3))),
-            (f"ties: regret simulated at K = {ties.K}, at least {ties.epochs // 2}", regret),
-        ],
-        notices=Notice("another zeta or lambda, or a missing power of K in the queue's term"),
+        {
+            "statements on exponents that fail": "; ".join(wrong) or "none",
+            **{f"power of K, {name}, Bhat = 1": str(power) for name, power in one.items()},
+            **{f"power of K, {name}, smallest Bhat": str(power) for name, power in least.items()},
+            "ties at B = K^-2: power of K claimed": str(RATE - Fraction(2, 3)),
+            f"ties: regret simulated at K = {ties.K}, at least {ties.epochs // 2}": regret,
+        },
+        Notice("another zeta or lambda, or a missing power of K in the queue's term"),
         **exactly(least["queue"]),
-        bound=float(least["K eps"]),
-        slack=float(least["K eps"] - least["queue"]),
+        bound=least["K eps"],
+        slack=least["K eps"] - least["queue"],
         slack_in="powers of K",
         samples=given.samples,
+        says={
+            "text": one["in the text"],
+            "queue": one["queue"],
+            "least": least["queue"],
+            "gain": least["K eps"],
+        },
     )
