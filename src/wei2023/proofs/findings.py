@@ -115,7 +115,7 @@ class Finding(NamedTuple):
 
 def exactly(value: Number) -> dict[str, Any]:
     """The value and the ends of its interval."""
-    return dict.fromkeys(("value", "low", "high"), value)
+    return dict.fromkeys(("value", "low", "high"), float(value))
 
 
 def bounded(

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wei2023.proofs import findings
-from wei2023.proofs.findings import Finding, Given, Notice, check, verdict
+from wei2023.proofs.findings import Finding, Given, Notice, bounded, check, verdict
 from wei2023.proofs.linear_counterexample import Masses, squares
 from wei2023.proofs.linear_runs import EPISODES, Run, runs
 
@@ -47,20 +47,12 @@ PRINTED: dict[str, Callable[..., Any]] = {  # what the lemmas allow
 MULTIPLES = (4, 2, 8, 100, 10**6)  # what the premise of Lemma 27 multiplies the violation by
 
 
-def repairable(literal: Shares, kind: str, shares: Shares, why: str, what: str, n: int) -> Finding:
+def repairable(literal: Shares, kind: str, shares: Shares, what: str, n: int) -> Finding:
     """Of a bound: what is used of it to the letter, which exceeds 1, and once it is repaired."""
     most = max(shares.values())
-    return Finding(
-        verdict(refuted=min(literal.values()) > 1, repair=kind if most <= 1 + ROUNDING else None),
-        why,
-        [*literal.items(), *shares.items()],
-        Notice(what, 1 / most),
-        value=most,
-        bound=1.0,
-        slack=1 - most,
-        slack_in="share of the bound",
-        samples=n,
-    )
+    repair = kind if most <= 1 + ROUNDING else None
+    answer = verdict(refuted=min(literal.values()) > 1, repair=repair)
+    return bounded(answer, literal | shares, most, what, n)._replace(low=None, high=None)
 
 
 def needed(one: Run) -> float:
@@ -85,15 +77,10 @@ def dual_inequality(given: Given) -> Finding:
     for one in runs(given.problems):
         bound = PRINTED["Lemma 17"](one.constants.eta, one.sizes[2] ** 2 * one.sizes[3])
         used.append(needed(one) / bound)
-    return repairable(
-        {"needed over eta H^2 K/2, V_g = -3/2, 1, 1, 1": exact_share(UNCLIPPED)},
-        findings.ASSUMPTION,
-        {"V_g = rho - H and H by turns": exact_share(BY_TURNS), "in runs, at most": max(used)},
-        "The listing clips V_g from above alone, and -3/2, 1, 1, 1 (rho = 1/2, H = 1) breaks it. "
-        "With V_g >= rho - H, which a clip at 0 gives, it holds, and no smaller last term does.",
-        "the last term divided by",
-        EPISODES * len(used),
-    )
+    literal = {"needed over eta H^2 K/2, V_g = -3/2, 1, 1, 1": exact_share(UNCLIPPED)}
+    shares = {"V_g = rho - H and H by turns": exact_share(BY_TURNS), "in runs, at most": max(used)}
+    notices, samples = "the last term divided by", EPISODES * len(used)
+    return repairable(literal, findings.ASSUMPTION, shares, notices, samples)
 
 
 @check("C15b")
@@ -107,12 +94,8 @@ def textbook(given: Given) -> Finding:
         shares[f"share of log(A)/alpha, A = {A}"] = float(gap.max()) / math.log(A)
     used = [needed(one) / one.constants.eta / (one.drive**2).sum() for one in runs(n)]
     shares["share of (eta/2) sum x_k^2, at most"] = 2 * max(used)
-    return Finding(
-        findings.IDENTITY if max(shares.values()) <= 1 + ROUNDING else findings.FALSE,
-        "Gibbs' inequality, and that the projection onto an interval does not expand distances.",
-        [*shares.items()],
-        samples=100 * n,
-    )
+    answer = findings.IDENTITY if max(shares.values()) <= 1 + ROUNDING else findings.FALSE
+    return Finding(answer, shares, samples=100 * n)
 
 
 def potential(given: Given) -> tuple[float, float]:
@@ -138,18 +121,13 @@ def potential(given: Given) -> tuple[float, float]:
 def elliptical_potential(given: Given) -> Finding:
     above, below = potential(given)
     cubes, early = (PRINTED["Lemma 26"](math.log(1 + more)) for more in (1 / 8, 1))
-    return repairable(
-        {
-            "sum over upper bound with phi phi^T phi, phi = 1/2": 1 / 4 / cubes,
-            "the same with the last matrix but one, phi = 1, 1": 3 / 2 / early,
-        },
-        findings.MISPRINT,
-        {"share of the upper bound": above, "share of the sum that the lower bound is": below},
-        "With phi phi^T phi in the matrix, or k+1 for the K+1 of the last one, phi = 1/2 and two "
-        "phi = 1 break it (d = 1). With phi phi^T and the last matrix it holds.",
-        "one of the bounds sharpened by",
-        9 * given.problems,
-    )
+    literal = {
+        "sum over upper bound with phi phi^T phi, phi = 1/2": 1 / 4 / cubes,
+        "the same with the last matrix but one, phi = 1, 1": 3 / 2 / early,
+    }
+    shares = {"share of the upper bound": above, "share of the sum that the lower bound is": below}
+    notices, samples = "one of the bounds sharpened by", 9 * given.problems
+    return repairable(literal, findings.MISPRINT, shares, notices, samples)
 
 
 @check("C15d")
@@ -161,15 +139,10 @@ def weight_norm(given: Given) -> Finding:
         bound = PRINTED["Lemma 25"](horizon, d, np.arange(K) % one.constants.D + 1)
         used.append(float((one.weight / bound).max()))
     made_up = float(math.sqrt(n) * (1 + H) / 2 / PRINTED["Lemma 25"](H, 1, n + 1))
-    return repairable(
-        {"norm over bound, one target of -10H": float(5 * H / PRINTED["Lemma 25"](H, 1, 2))},
-        findings.ASSUMPTION,
-        {"the same, 40 targets of 1 + H, H = 3": made_up, "in runs, at most": max(used)},
-        "Its proof uses |r + V| <= 2H, and the listing clips V from above alone: one target of "
-        "-10H breaks the bound. With a clip at 0 it holds.",
-        "the bound divided by",
-        EPISODES * len(used),
-    )
+    shares = {"the same, 40 targets of 1 + H, H = 3": made_up, "in runs, at most": max(used)}
+    literal = {"norm over bound, one target of -10H": float(5 * H / PRINTED["Lemma 25"](H, 1, 2))}
+    notices, samples = "the bound divided by", EPISODES * len(used)
+    return repairable(literal, findings.ASSUMPTION, shares, notices, samples)
 
 
 def made_up_drift(k: int = 400) -> float:
@@ -289,20 +262,17 @@ def copied_lemma(given: Given) -> Finding:
     for c in MULTIPLES:
         regret, violation, _, _ = totals(against(c), HALF)
         claimed = 4 * max(regret + c * violation, ZERO) / c
-        rows.append({"c": c, "violation": float(violation), "claimed": float(claimed)})
+        rows.append({"c": c, "violation": violation, "claimed": claimed})
     regret, _, positive, mu = totals(against(2)[:1], HALF)
     attained = float(positive * (2 * mu - mu) / (regret + 2 * mu * positive))
     return Finding(
         verdict(refuted=all(row["violation"] > row["claimed"] for row in rows)),
-        "Two episodes with multipliers 1 and 0 have regret -1/2 and violation 1/(2c): for any "
-        "coefficient c the premise holds with x = 0, so that no finite xi saves the lemma. "
-        "docs/theorem_3.md does without it.",
-        [
-            ("violation at c = 4, the least that 2C may be", rows[0]["violation"]),
-            ("share of x/(C - max mu) that positive parts attain", attained),
-            ("spare of the steps in its place, at least", float(replacement(given))),
-            ("of 9 steps fail with half their constants, in an example", len(tight())),
-        ],
+        {
+            "violation at c = 4, the least that 2C may be": rows[0]["violation"],
+            "share of x/(C - max mu) that positive parts attain": attained,
+            "spare of the steps in its place, at least": replacement(given),
+            "of 9 steps fail with half their constants, in an example": len(tight()),
+        },
         Notice("the bound on positive parts divided by anything above", 1 / attained),
         value=rows[0]["violation"],
         bound=0.0,
@@ -345,14 +315,6 @@ def weights_of_policies(given: Given) -> Finding:
         literal[f"|w| over 2H sqrt(d), {example.__name__} masses, c = {c}"] = share
         most = math.sqrt(d) + 2 * math.sqrt(size["variation"])
         shares[f"by total variation, {example.__name__} masses"] = math.sqrt(square) / most
-    found = repairable(
-        literal,
-        findings.ASSUMPTION,
-        shares,
-        "phi = e_1/100 and a mass of 100 spread over 1e4 states have ||mu||_2 = 1 and |w| = 100; "
-        "masses of opposite signs do the same to ||mu(S)||. It holds where the total variations of "
-        "mu_1, ..., mu_d, as a vector, have norm at most sqrt(d).",
-        "the bound divided by",
-        len(rows),
-    )
+    notices = "the bound divided by"
+    found = repairable(literal, findings.ASSUMPTION, shares, notices, len(rows))
     return found._replace(rows=rows)
