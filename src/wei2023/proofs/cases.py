@@ -1,7 +1,7 @@
-"""Drifting CMDPs to try a statement on, and random rewards."""
+"""Drifting CMDPs to try a statement on."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ from nscmdp import budget, optimum
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.drift import DriftingCMDP
 from wei2023.proofs.findings import Given
-from wei2023.proofs.instrumented import Constants, Model, Path, Sizes, literal
+from wei2023.proofs.instrumented import Constants, Sizes, literal
 
 
 class Case(NamedTuple):
@@ -92,29 +92,3 @@ def falling(H: int, K: int, kernel: bool) -> DriftingCMDP:
         r[1] = 0
     anchors = [CMDP(*end, np.ones((H, 2, 2)), 0.0, [1.0, 0.0]) for end in zip(P, r, strict=True)]
     return DriftingCMDP(anchors, [1, K], name="falling")
-
-
-class Bernoulli(NamedTuple):
-    """What is read from it is 0 or 1 with these means, drawn at every reading."""
-
-    mean: Array
-    rng: np.random.Generator
-
-    def __len__(self) -> int:
-        return len(self.mean)
-
-    def __getitem__(self, at: Any) -> Any:
-        return (self.rng.random(self.mean[at].shape) < self.mean[at]).astype(float)
-
-
-class RandomRewards(Path):
-    """The models of a drifting CMDP with rewards and utilities of 0 or 1 that have its means."""
-
-    def __init__(self, env: DriftingCMDP, rng: np.random.Generator) -> None:
-        super().__init__(env)
-        self.rng = rng
-
-    def at(self, k: int) -> Model:
-        P, r, g, rho, mu0 = super().at(k)
-        drawn: tuple[Any, Any] = Bernoulli(r, self.rng), Bernoulli(g, self.rng)
-        return Model(P, *drawn, rho, mu0)

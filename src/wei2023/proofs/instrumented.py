@@ -15,13 +15,13 @@ first; h = 0 is the first step.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.algorithms._triple_q import iota_of
-from nscmdp.cmdp import Array
+from nscmdp.cmdp import CMDP, Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
 
@@ -91,29 +91,34 @@ def weights(chi: float, t: int) -> Array:
 
 
 class Model(NamedTuple):
-    """The CMDP of one episode as dense arrays."""
+    """What an episode is played in."""
 
     P: Array  # (H, S, A, S)
-    r: Array  # (H, S, A)
-    g: Array
-    rho: float
+    r: Any  # (H, S, A)
+    g: Any
     mu0: Array  # (S,)
 
 
-class Path:
-    """The models of a drifting CMDP as in ``env.at(k)``, without making a CMDP of every episode."""
+class Bernoulli(NamedTuple):
+    """What is read from it is 0 or 1 with these means, drawn at every reading."""
 
-    def __init__(self, env: DriftingCMDP) -> None:
-        self.env = env
-        self._anchors = [Model(one.P, one.r, one.g, env.rho, env.mu0) for one in env.anchors]
+    mean: Array
+    rng: np.random.Generator
+
+    def __getitem__(self, at: Any) -> Array:
+        return (self.rng.random(self.mean[at].shape) < self.mean[at]).astype(float)
+
+
+class RandomRewards(NamedTuple):
+    """The models of a drifting CMDP with rewards and utilities of 0 or 1 that have its means."""
+
+    env: DriftingCMDP
+    rng: np.random.Generator
 
     def at(self, k: int) -> Model:
-        start, end, weight = self.env.leg(k)
-        first, last = self._anchors[start], self._anchors[end]
-        if weight in (0.0, 1.0):
-            return last if weight else first
-        P, r, g = ((1 - weight) * a + weight * b for a, b in zip(first[:3], last[:3], strict=True))
-        return Model(P, r, g, first.rho, first.mu0)
+        model = self.env.at(k)
+        drawn = Bernoulli(model.r, self.rng), Bernoulli(model.g, self.rng)
+        return Model(model.P, *drawn, model.mu0)
 
 
 class Values(NamedTuple):
@@ -123,7 +128,7 @@ class Values(NamedTuple):
     W: Array
 
 
-def evaluate(model: Model, policy: Array) -> Values:
+def evaluate(model: CMDP | Model, policy: Array) -> Values:
     """Q^pi, C^pi, V^pi, W^pi of policies (..., H, S, A) by backward induction."""
     H, S, A = model.r.shape
     Q, C = np.empty(policy.shape), np.empty(policy.shape)
@@ -168,14 +173,14 @@ def episodes(
     constants: Constants,
     runs: int,
     rng: np.random.Generator,
-    path: Path | None = None,
+    path: RandomRewards | None = None,
 ) -> Iterator[State]:
     """The state before every episode, and once more after the last one (k = K+1).
 
     An episode takes ``rng.random((1 + 2 H, runs))``: the first state, then an action among ties
     and a successor per h. It is played in ``path``, which may draw its rewards; else in ``env``.
     """
-    path, H = path or Path(env), env.H
+    path, H = path or env, env.H
     Q, C = np.full((2, runs, H, env.S, env.A), float(H))
     V, W = np.full((2, runs, H + 1, env.S), float(H))
     V[:, H] = W[:, H] = 0.0
@@ -198,19 +203,19 @@ def restart(Q: Array, C: Array, V: Array, W: Array, N: NDArray[np.int64]) -> Non
     Q[:], C[:], V[:, :H], W[:, :H], N[:] = H, H, H, H, 0
 
 
-def play(state: State, model: Model, u: Array) -> None:
+def play(state: State, model: CMDP | Model, u: Array) -> None:
     """One episode of every run, with uniform numbers (1+2H, n)."""
-    constants, H, run = state.constants, len(model.r), np.arange(len(state.Z))
-    weight = state.Z / constants.eta
+    constants, H, run = state.constants, state.Q.shape[1], np.arange(len(state.Z))
+    weight, P, r, g = state.Z / constants.eta, model.P, model.r, model.g
     x = draw(np.broadcast_to(model.mu0, (len(run), len(model.mu0))), u[0])
     for h in range(H):
         a = draw(greedy(state.Q[run, h, x], state.C[run, h, x], weight), u[1 + 2 * h])
-        y = draw(model.P[h, x, a], u[2 + 2 * h])
+        y = draw(P[h, x, a], u[2 + 2 * h])
         state.N[run, h, x, a] += 1
         t = state.N[run, h, x, a].astype(float)
         alpha = learning_rate(t, constants.chi)
         more = bonus(t, H, constants) + drift_bonus(H, constants)
-        for table, value, paid in ((state.Q, state.V, model.r), (state.C, state.W, model.g)):
+        for table, value, paid in ((state.Q, state.V, r), (state.C, state.W, g)):
             target = paid[h, x, a] + value[run, h + 1, y] + more
             table[run, h, x, a] = (1 - alpha) * table[run, h, x, a] + alpha * target
         chosen = greedy(state.Q[run, h, x], state.C[run, h, x], weight)

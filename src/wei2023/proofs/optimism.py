@@ -65,9 +65,9 @@ from nscmdp import budget
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from wei2023.proofs import instrumented
-from wei2023.proofs.cases import Case, RandomRewards, arms, case, cases, falling, ladder, runs_each
+from wei2023.proofs.cases import Case, arms, case, cases, falling, ladder, runs_each
 from wei2023.proofs.findings import ASSUMPTION, Finding, Given, bounded, check, verdict
-from wei2023.proofs.instrumented import Constants, Path, Sizes, evaluate, literal, weights
+from wei2023.proofs.instrumented import Constants, RandomRewards, Sizes, evaluate, literal, weights
 
 ROUNDING = 1e-9
 CELLS = 50_000
@@ -186,12 +186,12 @@ def concentration(given: Given) -> Finding:
 
 def drift_needed(one: Case) -> float:
     """The most that r, P and V^pi at the next step fall in a frame, over the least b~ there is."""
-    path, L, K = Path(one.env), one.constants.frame, one.sizes.K
-    btilde = float(budget.frame_variations(one.env, L).sum(axis=1).max())
+    env, L, K = one.env, one.constants.frame, one.sizes.K
+    btilde = float(budget.frame_variations(env, L).sum(axis=1).max())
     starts, most = range(1, K + 1, L), 0.0
     for first in starts[:: max(1, len(starts) // 2)]:
         shown = np.unique(np.linspace(first, min(first + L - 1, K), 5, dtype=int))
-        models = [path.at(int(k)) for k in shown]
+        models = [env.at(int(k)) for k in shown]
         exact = [evaluate(model, one.policies) for model in models]
         P = np.array([model.P for model in models])
         for paid, value in (("r", "V"), ("g", "W")):
@@ -249,12 +249,11 @@ def estimation_error(
     one: Case, c: Constants, runs: int, rng: np.random.Generator, random: bool
 ) -> Array:
     """(2, frames, runs), of Q and C: sums over a frame, exact in x_1 ~ mu0 and a_1 ~ pi_k."""
-    path, K = Path(one.env), one.sizes.K
-    played = RandomRewards(one.env, rng) if random else path
+    env, K, played = one.env, one.sizes.K, RandomRewards(one.env, rng) if random else None
     out = np.zeros((2, (K - 1) // c.frame + 1, runs))
-    for state in instrumented.episodes(one.env, c, runs, rng, played):
+    for state in instrumented.episodes(env, c, runs, rng, played):
         if state.k <= K:
-            model, policy = path.at(state.k), state.policy()
+            model, policy = env.at(state.k), state.policy()
             exact, chance = evaluate(model, policy), model.mu0[:, None] * policy[:, 0]
             for into, table, truth in zip(out, (state.Q, state.C), (exact.Q, exact.C), strict=True):
                 into[state.frame - 1] += (chance * (table - truth)[:, 0]).sum(axis=(1, 2))
@@ -319,13 +318,13 @@ def estimation_error_per_frame(given: Given) -> Finding:
 
 
 def least_optimism(
-    one: Case, c: Constants, runs: int, rng: np.random.Generator, path: Path
+    one: Case, c: Constants, runs: int, rng: np.random.Generator, path: RandomRewards | None
 ) -> float:
     """The least (F - F^pi) / (1 + Z/eta) of visited entries, over episodes, runs and policies."""
-    known, least = Path(one.env), np.inf
+    least = np.inf
     for state in instrumented.episodes(one.env, c, runs, rng, path):
         if state.k <= one.sizes.K:
-            exact = evaluate(known.at(state.k), one.policies)
+            exact = evaluate(one.env.at(state.k), one.policies)
             z = (state.Z / c.eta)[:, None, None, None, None]
             over = ((state.Q[:, None] - exact.Q) + z * (state.C[:, None] - exact.C)) / (1 + z)
             least = min(least, float(over.min(where=state.N[:, None] > 0, initial=np.inf)))
