@@ -43,7 +43,7 @@ from nscmdp.algorithms._exp3 import usual_rate
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from wei2023.proofs.cases import arms
-from wei2023.proofs.findings import Finding, Given, Notice, check, exactly, verdict
+from wei2023.proofs.findings import Finding, Given, Notice, check, verdict, within
 
 Exact = NDArray[np.object_]  # of fractions
 Arms = NDArray[np.int64]
@@ -289,10 +289,7 @@ def bandit_lemma(given: Given) -> Finding:
         verdict(refuted=lemma_is_false(), proved=not broken),
         numbers,
         Notice("a bound of the corrected form divided by", 1 / max(shares)),
-        **exactly(1),
-        bound=TABULAR.claimed(UTILITY),
-        slack=TABULAR.claimed(UTILITY) - 1,
-        slack_in="powers of K",
+        **within(1, TABULAR.claimed(UTILITY), "powers of K"),
         samples=len(shares),
         rows=rows,
         says={"broken": broken, "cases": len(shares)},

@@ -16,6 +16,8 @@ import numpy as np
 from nscmdp.randomness import stream
 
 Number = float | Fraction
+Numbers = Mapping[str, Number | str]
+Step = tuple[()] | tuple[str, str, float]
 FALSE = "false"
 OPEN = "open"
 ASSUMPTION = "needs an assumption"
@@ -99,7 +101,7 @@ class Notice(NamedTuple):
 
 class Finding(NamedTuple):
     verdict: str
-    numbers: Mapping[str, Number | str] = MappingProxyType({})  # what a reader may want beside it
+    numbers: Numbers = MappingProxyType({})  # what a reader may want beside it
     notices: Notice | None = None
     value: Number | None = None  # what was measured, where it comes nearest to the edge
     low: Number | None = None  # its interval; both are the value where it is exact
@@ -118,22 +120,23 @@ def exactly(value: Number) -> dict[str, Any]:
     return dict.fromkeys(("value", "low", "high"), float(value))
 
 
+def within(value: Number, bound: Number, unit: str = "share of the bound") -> dict[str, Any]:
+    """The edges of a finding on a value of at most ``bound``."""
+    orders = unit == "orders of magnitude"
+    slack = math.log10(bound / value) if orders else bound - value
+    return {**exactly(value), "bound": bound, "slack": slack, "slack_in": unit}
+
+
 def bounded(
-    answer: str,
-    numbers: Mapping[str, Number | str],
-    value: float,
-    notices: str,
-    samples: int,
-    step: tuple[str, str, float] | None = None,
-    bound: float = 1.0,
+    answer: str, numbers: Numbers, value: float, notices: str, samples: int, step: Step = ()
 ) -> Finding:
-    """The finding on a value of at most ``bound``; an error larger than their quotient is noticed.
+    """The finding on a value of at most 1; an error by a factor of more than 1/value is noticed.
 
     ``step`` is an inequality of the proof with the same bound: what it says, where, and the value.
     """
-    edges = (value, value, value, bound, bound - value, "share of the bound")
-    steps = [Inequality(*step[:2], bound, step[2])] if step else []
-    return Finding(answer, numbers, Notice(notices, bound / value), *edges, samples, steps)
+    steps = [Inequality(*step[:2], 1.0, step[2])] if step else []
+    edges = within(value, 1.0) | {"samples": samples, "inequalities": steps}
+    return Finding(answer, numbers, Notice(notices, 1 / value), **edges)
 
 
 Check = Callable[[Given], Finding]

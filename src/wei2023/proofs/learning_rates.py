@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from nscmdp import optimum
 from nscmdp.cmdp import CMDP, Array
-from wei2023.proofs import instrumented
+from wei2023.proofs import findings, instrumented
 from wei2023.proofs.cases import arms, falling, tightened
-from wei2023.proofs.findings import MISPRINT, Finding, Given, bounded, check, verdict
+from wei2023.proofs.findings import MISPRINT, Finding, Given, bounded, check, verdict, within
 
 ROUNDING = 1e-11
 SHARES = (0.1, 0.5, 0.9, 1.0)  # eps / delta
@@ -95,9 +95,10 @@ def learning_rate_weights(given: Given) -> Finding:
     refuted = not exact or sums.min() < 1 - ROUNDING or largest > 2
     proved = all(step_keeps(one, t, sharp(one)) for one in chi for t in (2, 3, *FAR))
     numbers = {"false line: exceeds its bound, chi = 1, t = 2, by": false_step(1.0, 2.0)}
-    step = ("sum_i alpha_t^i / sqrt(chi+i)", "Lemma 3 (c)", largest)
-    notices, answer = "the bound 2 of (c) divided by", verdict(refuted=refuted, proved=proved)
-    return bounded(answer, numbers, largest, notices, sums.size, step, bound=2.0)
+    steps = [findings.Inequality("sum_i alpha_t^i / sqrt(chi+i)", "Lemma 3 (c)", 2.0, largest)]
+    notices = findings.Notice("the bound 2 of (c) divided by", 2 / largest)
+    edges = within(largest, 2.0) | {"samples": sums.size, "inequalities": steps}
+    return Finding(verdict(refuted=refuted, proved=proved), numbers, notices, **edges)
 
 
 def action_values(P: NDArray[Any], r: NDArray[Any], policy: NDArray[Any]) -> NDArray[Any]:

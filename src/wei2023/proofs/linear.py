@@ -24,7 +24,7 @@ from fractions import Fraction
 
 from wei2023.proofs import bandit
 from wei2023.proofs.arithmetic import Monomial, symbols
-from wei2023.proofs.findings import ASSUMPTION, Finding, Given, Notice, check, verdict
+from wei2023.proofs.findings import ASSUMPTION, Finding, Given, Notice, check, verdict, within
 from wei2023.proofs.linear_counterexample import (
     FROBENIUS,
     VARIATION,
@@ -109,10 +109,7 @@ def theorem_3(given: Given) -> Finding:
             **{f"share of its bound, {name}": share for name, share in shares.items()},
         },
         Notice("the bonus of Lemma 23 divided by", 1 / shares["overestimation"]),
-        value=1.0,
-        bound=powers["claimed, S ~ K^2"],
-        slack=powers["claimed, S ~ K^2"] - 1,
-        slack_in="powers of K",
+        **within(1, powers["claimed, S ~ K^2"], "powers of K") | {"low": None, "high": None},
         samples=16 * given.problems,
         rows=[{"what": name, "power": power} for name, power in powers.items()],
         says={"lost": lost()},

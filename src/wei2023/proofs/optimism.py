@@ -97,15 +97,13 @@ def q_range(given: Given) -> Finding:
         tight = np.maximum(H, left * (1 + H * root / 4 + H * b))
         shares = np.maximum(shares, (most / [*quoted, H * left * (root + b), tight]).max(axis=1))
     *versions, reached = shares
-    top, numbers = (
-        max(versions),
-        {
-            "least entry": least,
-            "largest share of H^2 (sqrt(iota) + 2 b~)": versions[0],
-            "of H^2 sqrt(iota) + b~": versions[1],
-            "of (H-h+1) (1 + b_1 + 2 H b~)": reached,
-        },
-    )
+    top = max(versions)
+    numbers = {
+        "least entry": least,
+        "largest share of H^2 (sqrt(iota) + 2 b~)": versions[0],
+        "of H^2 sqrt(iota) + b~": versions[1],
+        "of (H-h+1) (1 + b_1 + 2 H b~)": reached,
+    }
     answer = verdict(refuted=least < 0 or top > 1, proved=reached <= 1 + ROUNDING)
     step = ("range of Q, C", "Lemma 4", top)
     return bounded(answer, numbers, top, "the bound divided by", len(tried), step)
@@ -177,10 +175,8 @@ def concentration(given: Given) -> Finding:
         "with 2H, without visit counts": max(share_needed(sizes, 2, False) for sizes in GROWING),
         LAW: refuted,
     }
-    answer, step = (
-        verdict(refuted=refuted > 1, proved=needed <= 1),
-        ("noise <= b_t, H = 3", "Lemma 5", refuted),
-    )
+    answer = verdict(refuted=refuted > 1, proved=needed <= 1)
+    step = ("noise <= b_t, H = 3", "Lemma 5", refuted)
     return bounded(answer, numbers, needed, BONUS, len(GROWING), step)
 
 

@@ -33,7 +33,7 @@ from nscmdp.problem import Problem
 from wei2023.proofs import bandit, bounds, counterexamples, findings, local_budgets
 from wei2023.proofs.cases import arms
 from wei2023.proofs.counterexamples import CONSISTENT, PRINTED, FastDrift, SlowDrift, Ties
-from wei2023.proofs.findings import Finding, Given, Notice, check, exactly
+from wei2023.proofs.findings import Finding, Given, Notice, check, within
 from wei2023.verdicts import theory
 
 FAST = (3, 2)  # m, where B = n^(3m)
@@ -90,10 +90,7 @@ def theorem_1(given: Given) -> Finding:
             f"the same, {local_budgets.GROWTH}": starts[1],
         },
         Notice(f"any power of B in the condition below {Fraction(2, 3 * min(FAST))}"),
-        **exactly(share),
-        bound=1.0,
-        slack=-math.log10(share),
-        slack_in="orders of magnitude",
+        **within(share, 1.0, "orders of magnitude"),
         samples=given.samples * len(FAST) + len(RUN),
         inequalities=bounds.inequalities(env, problems[1], starts[1]),
         rows=[row(one, found) for one, found in zip(RUN, slow, strict=True)]
@@ -166,15 +163,7 @@ def theorem_2(given: Given) -> Finding:
             f"ties: regret simulated at K = {ties.K}, at least {ties.epochs // 2}": regret,
         },
         Notice("another zeta or lambda, or a missing power of K in the queue's term"),
-        **exactly(least["queue"]),
-        bound=least["K eps"],
-        slack=least["K eps"] - least["queue"],
-        slack_in="powers of K",
+        **within(least["queue"], least["K eps"], "powers of K"),
         samples=given.samples,
-        says={
-            "text": one["in the text"],
-            "queue": one["queue"],
-            "least": least["queue"],
-            "gain": least["K eps"],
-        },
+        says={"all": one, "least": least},
     )

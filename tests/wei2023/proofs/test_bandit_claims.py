@@ -115,7 +115,7 @@ def test_algorithm_2_violates_though_an_arm_is_feasible_in_both_phases():
 
 
 def test_the_lemma_is_false_and_its_corrected_form_holds(small):
-    finding = bandit.bandit_lemma(FEW).checked()
+    finding = bandit.bandit_lemma(FEW)
     assert finding.verdict == FALSE
     assert "utility in proportion to K" in finding.why
     assert 1 < finding.notices.factor < 2

@@ -14,7 +14,6 @@ from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
 from wei2023.proofs.instrumented import (
     Constants,
-    Path,
     Sizes,
     bonus,
     draw,
@@ -129,17 +128,8 @@ def test_without_choices_it_is_the_compiled_learner():
         np.testing.assert_allclose(ours[0], resets_applied(learner)[:, :, i], rtol=1e-12)
 
 
-def test_a_path_holds_the_models_of_its_environment():
-    env = a_path(sparsity=0.4)
-    for k in (1, 2, 9, 17, 30):
-        for ours, theirs in zip(
-            Path(env).at(k)[:3], (env.at(k).P, env.at(k).r, env.at(k).g), strict=True
-        ):
-            np.testing.assert_allclose(ours, theirs, atol=1e-14)
-
-
 def test_exact_values_are_those_of_a_slow_evaluation():
-    env, model = a_path(), Path(a_path()).at(13)
+    env, model = a_path(), a_path().at(13)
     policies = np.random.default_rng(4).dirichlet(np.ones(2), size=(5, 3, 3))
     values = evaluate(model, policies)
     for run, policy in enumerate(policies):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from helpers import backward, random_cmdp, random_path, random_policy
 from nscmdp import budget, optimum
 from nscmdp.cmdp import CMDP
-from wei2023.proofs import concentration, instrumented
+from wei2023.proofs import instrumented
 from wei2023.proofs import learning_rates as lr
 from wei2023.proofs.findings import FALSE, HOLDS, MISPRINT, OPEN, Given
 
@@ -20,7 +20,7 @@ SMALL = Given(problems=6, samples=10)
 
 
 def test_learning_rates_hold_and_the_constant_two_is_loose():
-    finding = lr.learning_rate_weights(SMALL).checked()
+    finding = lr.learning_rate_weights(SMALL)
     assert finding.verdict == HOLDS
     assert 1.33 < finding.value < 4 / 3
     assert finding.notices.factor == pytest.approx(2 / finding.value)
@@ -31,7 +31,7 @@ def test_learning_rates_hold_and_the_constant_two_is_loose():
 def test_sums_are_those_of_the_definition(chi, t):
     alpha = [(chi + 1) / (chi + Fraction(j)) for j in range(1, t + 1)]
     defined = [alpha[i] * prod([1 - a for a in alpha[i + 1 :]]) for i in range(t)]
-    assert concentration.weights(float(chi), t) == pytest.approx(
+    assert instrumented.weights(float(chi), t) == pytest.approx(
         [float(weight) for weight in defined]
     )
     root = sum(float(weight) / np.sqrt(float(chi) + i) for i, weight in enumerate(defined, 1))
@@ -78,7 +78,7 @@ def test_another_learning_rate_breaks_the_lemma(rate, part, monkeypatch):
 
 
 def test_lemma_1_holds_after_a_misprint():
-    finding = lr.drift_of_q(SMALL).checked()
+    finding = lr.drift_of_q(SMALL)
     assert finding.verdict == MISPRINT
     assert finding.value == pytest.approx(1.0)  # the edge is reached with one step
     assert lr.two_policies() == (1, Fraction(1, 2))
@@ -149,7 +149,7 @@ def test_drift_of_one_policy_on_paths_of_the_package(seed, H, S):
 
 
 def test_price_of_tightening_holds_and_is_reached():
-    finding = lr.price_of_tightening(SMALL).checked()
+    finding = lr.price_of_tightening(SMALL)
     assert finding.verdict == HOLDS
     assert finding.value == pytest.approx(1.0)
     # One state, arms (1,0) and (0,1), three steps, rho = 0: V*_eps = 3 - eps, delta = 3.

@@ -13,7 +13,7 @@ from nscmdp.algorithms._lsvi import Constants, lsvi
 from nscmdp.cmdp import CMDP
 from nscmdp.optimum import linear_program
 from wei2023.proofs import findings as found
-from wei2023.proofs import linear_lemmas, linear_runs, linear_theorems
+from wei2023.proofs import linear_lemmas, linear_runs, linear
 from wei2023.proofs.findings import ASSUMPTION, CHECKS, FALSE, Given
 from wei2023.proofs.linear_counterexample import squares
 from wei2023.proofs.linear_lemmas import ONE, PRINTED, ZERO, Phase, optimum, spare, steady
@@ -59,7 +59,7 @@ def test_a_run_whose_values_are_all_clipped():
 
 
 def test_verdicts_on_the_lemmas():
-    assert {claim: CHECKS[claim](FEW).checked().verdict for claim in VERDICTS} == VERDICTS
+    assert {claim: CHECKS[claim](FEW).verdict for claim in VERDICTS} == VERDICTS
 
 
 @pytest.mark.parametrize(("claim", "lemma"), [("C15", 17), ("C15c", 26), ("C15d", 25), ("C29", 24)])
@@ -273,4 +273,4 @@ def test_an_error_in_the_steps_opens_the_proof(monkeypatch):
 
     monkeypatch.setattr(linear_lemmas, "optimum", cheap)
     assert linear_lemmas.replacement(FEW) < 0
-    assert linear_theorems.theorem_3(FEW).verdict == found.OPEN
+    assert linear.theorem_3(FEW).verdict == found.OPEN

@@ -11,11 +11,19 @@ from hypothesis import strategies as st
 from helpers import evaluate as evaluate_slowly
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
-from wei2023.proofs import concentration, estimation, instrumented, optimism
-from wei2023.proofs.cases import RandomRewards, case, drifting
-from wei2023.proofs.concentration import accumulated_bonus, quantiles, weights
+from wei2023.proofs import instrumented, optimism
+from wei2023.proofs.cases import arms, case, drifting
 from wei2023.proofs.findings import ASSUMPTION, CHECKS, FALSE, HOLDS, OPEN, Given
-from wei2023.proofs.instrumented import Constants, Path, Sizes, episodes, evaluate, literal
+from wei2023.proofs.instrumented import (
+    Constants,
+    RandomRewards,
+    Sizes,
+    episodes,
+    evaluate,
+    literal,
+    weights,
+)
+from wei2023.proofs.optimism import accumulated_bonus, quantiles
 
 FEW = Given(problems=8, samples=80)
 VERDICTS = {"C2": HOLDS, "C4": HOLDS, "C5": ASSUMPTION, "C6": HOLDS, "C28": HOLDS}
@@ -24,7 +32,7 @@ CHI = st.floats(1.0, 30.0)
 
 @pytest.mark.parametrize("claim", VERDICTS)
 def test_a_verdict_with_room_and_what_its_check_notices(claim):
-    finding = CHECKS[claim](FEW).checked()
+    finding = CHECKS[claim](FEW)
     assert finding.verdict == VERDICTS[claim], finding.why
     assert finding.slack > 0
     assert 1 < finding.notices.factor < 10
@@ -91,9 +99,9 @@ def test_the_union_over_counts_is_allowed_at_every_size(S, A, H, K):
     """4 S A H K L (2 S A H K^2)^-8 <= K^-3; with the range 2H it is L / (S A H K^3)."""
     sizes = Sizes(S, A, H, K, 7.0)
     c = literal(sizes)
-    assert concentration.exponent(sizes, c) == pytest.approx(8 * math.log(2 * S * A * H * K**2))
-    assert concentration.share_needed(sizes) < 1
-    assert (concentration.share_needed(sizes, span=2) > 1) == (c.frame > S * A * H)
+    assert optimism.exponent(sizes, c) == pytest.approx(8 * math.log(2 * S * A * H * K**2))
+    assert optimism.share_needed(sizes) < 1
+    assert (optimism.share_needed(sizes, span=2) > 1) == (c.frame > S * A * H)
 
 
 @pytest.mark.parametrize(("K", "trivial"), [(147_000, True), (149_000, False)])
@@ -104,7 +112,7 @@ def test_up_to_where_the_bonus_exceeds_every_value(K, trivial):
 
 
 def test_random_rewards_have_the_means_of_the_model():
-    model, x, a = Path(a_case().env).at(7), *np.ones((2, 40_000), dtype=int)
+    model, x, a = a_case().env.at(7), *np.ones((2, 40_000), dtype=int)
     drawn = RandomRewards(a_case().env, np.random.default_rng(0)).at(7)
     for outcomes, mean in (
         (drawn.r[1, x, a], model.r[1, 1, 1]),
@@ -124,7 +132,7 @@ def a_case(H=3, S=3, A=2, K=40, seed=0):
 def test_drift_of_two_episodes_by_loops(H, seed):
     one = a_case(H, 2, 2, 2, seed)
     one = one._replace(sizes=one.sizes._replace(B=1e-9))  # one frame
-    models, most = [Path(one.env).at(k) for k in (1, 2)], 0.0
+    models, most = [one.env.at(k) for k in (1, 2)], 0.0
     budget = sum(np.abs(models[0][i] - models[1][i]).max(axis=(1, 2)).sum() for i in (1, 2))
     budget += np.abs(models[0].P - models[1].P).sum(axis=3).max(axis=(1, 2)).sum()
     for (old, before), (new, now) in permutations(
@@ -162,10 +170,10 @@ def test_values_carried_over_from_another_queue_lose_optimism(monkeypatch):
         case("queue", env, np.random.default_rng(0)),
         Constants(1.0, 1.0, 5.0, 0.0, 10, 1.0, 0.0),
     )
-    arms = one._replace(policies=np.tile(np.eye(2)[[0, 1]][:, None, None], (1, 2, 2, 1)))
+    fixed = one._replace(policies=np.tile(np.eye(2)[[0, 1]][:, None, None], (1, 2, 2, 1)))
 
     def least():
-        return optimism.least_optimism(arms, c, 20, np.random.default_rng(1), Path(env))
+        return optimism.least_optimism(fixed, c, 20, np.random.default_rng(1), None)
 
     assert least() >= 0
     right = instrumented.restart
@@ -177,13 +185,11 @@ def test_values_carried_over_from_another_queue_lose_optimism(monkeypatch):
 
 def test_optimism_of_one_arm_by_hand():
     """Q after t visits of reward r is r + sum_i alpha_t^i b_i + 2 b~."""
-    env = DriftingCMDP(
-        [CMDP(np.ones((1, 1, 1, 1)), [[[0.5]]], [[[0.25]]], 0.1, [1.0])], [1], episodes=10
-    )
+    env = DriftingCMDP([arms([0.5], [0.25], 0.1)], [1], episodes=10)
     one, c = case("one", env, np.random.default_rng(0)), Constants(2.0, 1.0, 0.1, 0.01, 5, 0.5)
     for share in (1.0, -1.0):
         paid = c._replace(share=share)
-        found = optimism.least_optimism(one, paid, 1, np.random.default_rng(0), Path(env))
+        found = optimism.least_optimism(one, paid, 1, np.random.default_rng(0), None)
         assert found == pytest.approx(accumulated_bonus(1, paid, 4).min() + 0.02)
 
 
@@ -192,7 +198,7 @@ def test_estimation_errors_are_those_of_exact_values(random):
     """By a slow evaluation of the policy of every episode, from each first state and action."""
     one = a_case(H=2, S=2, A=2, K=20, seed=1)
     c, rng, totals = one.constants, np.random.default_rng(7), np.zeros((2, 20, 2))
-    error = estimation.estimation_error(one, c, 2, np.random.default_rng(7), random)
+    error = optimism.estimation_error(one, c, 2, np.random.default_rng(7), random)
     for state in episodes(one.env, c, 2, rng, RandomRewards(one.env, rng) if random else None):
         for run, policy in enumerate(state.policy() if state.k <= 20 else ()):
             cmdp = one.env.at(state.k)
@@ -206,12 +212,10 @@ def test_estimation_errors_are_those_of_exact_values(random):
 
 def test_the_error_of_one_arm_in_closed_form():
     """Reward r throughout: the first visit costs H - r, then sum_i alpha_t^i b_i + 2 H b~ each time."""
-    env = DriftingCMDP(
-        [CMDP(np.ones((1, 1, 1, 1)), [[[0.5]]], [[[1.0]]], 0.5, [1.0])], [1], episodes=32
-    )
+    env = DriftingCMDP([arms([0.5], [1.0], 0.5)], [1], episodes=32)
     one = case("one", env, np.random.default_rng(0))
     c = one.constants._replace(frame=8)
-    error = estimation.estimation_error(one, c, 1, np.random.default_rng(0), False)
+    error = optimism.estimation_error(one, c, 1, np.random.default_rng(0), False)
     np.testing.assert_allclose(error[0], 0.5 + accumulated_bonus(1, c, 7).sum() + 7 * 2 * c.btilde)
 
 
@@ -231,5 +235,5 @@ def test_every_bound_of_the_error_covers_the_recursion(S, A, H, K, spread):
             + math.sqrt(H**4 * S * A * c.iota * L * (c.chi + 1))
             + 2 * L * H**2 * c.btilde
         )
-        assert estimation.error_bound(sizes, c, power) == pytest.approx(by_hand)
-        assert estimation.recursion_needs(sizes, c) <= by_hand
+        assert optimism.error_bound(sizes, c, power) == pytest.approx(by_hand)
+        assert optimism.recursion_needs(sizes, c) <= by_hand

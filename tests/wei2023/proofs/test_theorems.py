@@ -30,7 +30,7 @@ def lemma(monkeypatch):
 
 
 def judged(claim):
-    return CHECKS[claim](GIVEN).checked().verdict
+    return CHECKS[claim](GIVEN).verdict
 
 
 def frames_of_one_arm(K, B, frame, amount):
@@ -119,7 +119,10 @@ def by_merging(n, iota):
 
 @pytest.mark.parametrize(("n", "iota"), [(3, "1/100"), (3, "1/50"), (4, "1/100"), (5, "1/100")])
 def test_the_slow_drift_is_the_merger_of_its_indices_and_above_its_bound(n, iota):
-    case, merged = examples.SlowDrift(n, Fraction(iota)), by_merging(n, float(Fraction(iota)))
+    case, merged = (
+        examples.SlowDrift(n, small_iota=Fraction(iota)),
+        by_merging(n, float(Fraction(iota))),
+    )
     assert merged >= case.violation() > 0
     if n < 5:
         assert float(case.simulated(np.random.default_rng(0))) == pytest.approx(merged, rel=2e-3)
@@ -229,7 +232,7 @@ def test_what_the_condition_on_k_could_be():
 
 
 def test_theorem_1_needs_an_assumption():
-    found = CHECKS["C12"](GIVEN).checked()
+    found = CHECKS["C12"](GIVEN)
     assert (found.verdict, found.notices.error[-9:]) == (ASSUMPTION, "below 1/3")
     numbers = dict(found.numbers)
     assert numbers["fast drift: log10 K from which V(K) = K/4"] == pytest.approx(40.4, abs=0.1)
@@ -289,7 +292,7 @@ def test_the_queue_of_all_epochs_by_numbers():
 
 
 def test_theorem_2_is_open_by_lemma_2(monkeypatch):
-    found = CHECKS["C14"](GIVEN).checked()
+    found = CHECKS["C14"](GIVEN)
     assert found.verdict == OPEN
     assert (found.value, found.bound) == pytest.approx((25 / 27, 22 / 27))
     monkeypatch.setattr(bandit, "lemma_is_false", lambda: False)
@@ -306,7 +309,7 @@ def test_other_exponents_are_noticed(monkeypatch, zeta, lam):
 
 
 def test_the_assumption_on_local_budgets_excludes_switches_alone(monkeypatch):
-    found = CHECKS["C22"](GIVEN).checked()
+    found = CHECKS["C22"](GIVEN)
     assert (found.verdict, found.value) == (ASSUMPTION, pytest.approx(1.42, abs=0.01))
     for row in found.rows:
         switches = "switches" in row["environment"]
