@@ -122,8 +122,9 @@ def exactly(value: Number) -> dict[str, Any]:
 
 def within(value: Number, bound: Number, unit: str = "share of the bound") -> dict[str, Any]:
     """The edges of a finding on a value of at most ``bound``."""
-    orders = unit == "orders of magnitude"
-    slack = math.log10(bound / value) if orders else bound - value
+    slack = bound - value
+    if unit == "orders of magnitude":
+        slack = math.log10(bound) - math.log10(value)
     return {**exactly(value), "bound": bound, "slack": slack, "slack_in": unit}
 
 

@@ -1,5 +1,6 @@
 """Algorithm 1 with its tables in sight, by a slow reading of the listing and the compiled learner."""
 
+import itertools
 import math
 
 import numpy as np
@@ -12,15 +13,7 @@ from nscmdp.algorithms._triple_q import resets_applied
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
-from wei2023.proofs.instrumented import (
-    Constants,
-    Sizes,
-    bonus,
-    draw,
-    episodes,
-    evaluate,
-    literal,
-)
+from wei2023.proofs.instrumented import Constants, Sizes, bonus, draw, episodes, evaluate, literal
 
 SMALL = Constants(chi=1.7, eta=2.0, eps=4.0, btilde=0.05, frame=7, iota=0.3)
 
@@ -38,12 +31,9 @@ def slow_run(env, c, draws):
     Z, cbar, seen = 0.0, 0.0, []
 
     def pick(probabilities, u):
-        total = 0.0
-        for place, probability in enumerate(probabilities):
-            total += probability
-            if u < total:
-                return place
-        return max(place for place, probability in enumerate(probabilities) if probability > 0)
+        sums = itertools.accumulate(probabilities)
+        possible = [place for place, probability in enumerate(probabilities) if probability > 0]
+        return next((place for place, total in enumerate(sums) if u < total), possible[-1])
 
     def best(h, x):
         F = [Q[h, x, a] + Z / c.eta * C[h, x, a] for a in A]
@@ -70,13 +60,8 @@ def slow_run(env, c, draws):
             x = y
         if k % c.frame == 0:
             Z, cbar = max(0.0, Z + env.rho + c.eps - cbar / c.frame), 0.0
-            Q, C, V, W, N = (
-                dict(fresh),
-                dict(fresh),
-                dict(start),
-                dict(start),
-                dict.fromkeys(fresh, 0),
-            )
+            Q, C, V, W = dict(fresh), dict(fresh), dict(start), dict(start)
+            N = dict.fromkeys(fresh, 0)
     return [*seen, (Q, C, V, W, N, Z, cbar)]
 
 
@@ -107,9 +92,8 @@ def test_the_literal_constants_by_hand_and_in_the_compiled_learner():
     ours, theirs = literal(problem), algorithms.make("nonstationary_triple_q", problem, "literal")
     now, t = theirs.now[0], np.arange(1.0, ours.frame + 1)
     assert ours.frame == now.frame
-    assert (ours.eta, ours.eps + env.rho, 6 * ours.btilde) == pytest.approx(
-        (now.eta, now.target, now.offset)
-    )
+    values = ours.eta, ours.eps + env.rho, 6 * ours.btilde
+    assert values == pytest.approx((now.eta, now.target, now.offset))
     np.testing.assert_allclose(bonus(t, 3, ours), theirs.bonus_q[1 : ours.frame + 1])
 
 

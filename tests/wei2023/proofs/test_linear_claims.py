@@ -13,7 +13,7 @@ from nscmdp.algorithms._lsvi import Constants, lsvi
 from nscmdp.cmdp import CMDP
 from nscmdp.optimum import linear_program
 from wei2023.proofs import findings as found
-from wei2023.proofs import linear_lemmas, linear_runs, linear
+from wei2023.proofs import linear, linear_lemmas, linear_runs
 from wei2023.proofs.findings import ASSUMPTION, CHECKS, FALSE, Given
 from wei2023.proofs.linear_counterexample import squares
 from wei2023.proofs.linear_lemmas import ONE, PRINTED, ZERO, Phase, optimum, spare, steady
