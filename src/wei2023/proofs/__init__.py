@@ -2,13 +2,13 @@
 
 ledger           what workflow/claims.yaml says of each claim
 findings         what a check finds, and the one standard of verdicts
-instrumented     Algorithm 1 as printed with all its tables in sight, many runs at once; cases: the paths it runs on
+instrumented     Algorithm 1 as printed with all its tables in sight, many runs at once, and the paths that it runs on
 learning_rates   the learning rates, the drift of values, the tightened problem
-optimism         ranges and what follows; by concentration, estimation
-queue            the virtual queue: drift, negative drift, its bound; by queue_runs, moments
+optimism         ranges, noise, over-estimation, errors of the estimates
+queue            the virtual queue: drift, negative drift, its bound; its moments are in moments
 theorems         Theorems 1 and 2, the assumption on b~
 bandit           the bandit over bandits
-linear           Theorems 3 and 4, and the lemmas of linear CMDPs
+linear           Theorems 3 and 4; linear_lemmas, linear_runs, linear_counterexample
 arithmetic       memory, computation, Table 1 and the remarks on orders
 erratum          the letter about what needs correction
 simulation       the paper's simulation (C20), by its protocols
@@ -104,11 +104,7 @@ def gather(plan: Plan, folder: Path, known: Ledger) -> list[dict[str, Any]]:
 def markdown(claims: list[dict[str, Any]]) -> str:
     """The ledger of claims for a person: what they come to, then the equation of each and what decides it."""
     found = [claim["verdict"] for claim in claims]
-    counts = [
-        (f"**{name}**", str(found.count(name)), says)
-        for name, says in VERDICTS.items()
-        if name in found
-    ]
+    counts = [(f"**{n}**", str(found.count(n)), says) for n, says in VERDICTS.items() if n in found]
     rows = []
     for claim in claims:
         cells = [in_cell(claim[key]) for key in ("id", "where", "statement")]

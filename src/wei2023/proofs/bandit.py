@@ -42,8 +42,8 @@ from nscmdp import environments, simulate
 from nscmdp.algorithms._exp3 import usual_rate
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
-from wei2023.proofs.cases import arms
 from wei2023.proofs.findings import Finding, Given, Notice, check, verdict, within
+from wei2023.proofs.instrumented import arms
 
 Exact = NDArray[np.object_]  # of fractions
 Arms = NDArray[np.int64]
@@ -161,10 +161,6 @@ def least_loss(one: Example, half: str, log10_K: float) -> float:
     return float(one.lost(half)) * (1 - stays) * (1 - wait if one.coin else 1)
 
 
-def few(number: int) -> int:
-    return max(4, number // 20)
-
-
 def play(
     gains: Iterable[Array], shape: tuple[int, int], gamma: float, rng: np.random.Generator
 ) -> Arms:
@@ -185,7 +181,7 @@ def simulated(
 ) -> tuple[float, float]:
     """What Exp3 loses, and V(K), over H K."""
     many, N, kappa = TABULAR.sizes(log10_K)
-    n, runs, shares = round(many), few(given.samples), one.shares.astype(float)
+    n, runs, shares = round(many), given.few(), one.shares.astype(float)
     rng = given.rng("C13", one.name, log10_K, gain.__name__)
     R, G = one.collected(kappa)
     x = np.repeat(gain(R, G, float(one.rho), kappa), [1, N - 1], axis=1)
@@ -244,7 +240,7 @@ def random_blocks(rng: np.random.Generator, problems: int, N: int, n: int) -> tu
 def corrected(given: Given) -> list[float]:
     """What Exp3 loses over the corrected bounds, reward and utility, on random bandits."""
     shares: list[float] = []
-    runs, problems = few(given.samples), max(4, given.problems // 2)
+    runs, problems = given.few(), max(4, given.problems // 2)
     kappa = BLOCKS ** -float(TABULAR.lam / (1 - TABULAR.zeta))
     for N in (2, 5):
         rng = given.rng("C13'", N)
@@ -281,7 +277,7 @@ def bandit_lemma(given: Given) -> Finding:
     above = [row["log10_K"] for row in rows if row["example"] == USED.name and row["share"] > 1]
     numbers["K from which the bound is exceeded"] = f"1e{min(above, default='?')}"
     for gain, K in product(("printed", "repaired"), EPISODES):
-        V, error = algorithm_2(gain, K, few(given.samples))
+        V, error = algorithm_2(gain, K, given.few())
         numbers[f"V/K of Algorithm 2, K = {K:.0e}, gain {gain}"] = f"{V:.3f} +- {error:.3f}"
     shares = corrected(given)
     broken = sum(share > 1 for share in shares)

@@ -37,8 +37,8 @@ from nscmdp import optimum
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
 from wei2023.proofs.arithmetic import Monomial, symbols
-from wei2023.proofs.cases import tightened
 from wei2023.proofs.findings import Inequality
+from wei2023.proofs.instrumented import tightened
 from wei2023.verdicts import theory
 
 S, A, H, K, B, IOTA, DELTA, T = symbols("S A H K B iota delta t")

@@ -65,8 +65,7 @@ from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
 from wei2023.proofs import instrumented
-from wei2023.proofs.cases import arms
-from wei2023.proofs.instrumented import Constants, Sizes, literal
+from wei2023.proofs.instrumented import Constants, Sizes, arms, literal
 
 RHO, HALF = Fraction(3, 4), Fraction(1, 2)
 

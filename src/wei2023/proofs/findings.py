@@ -18,26 +18,18 @@ from nscmdp.randomness import stream
 Number = float | Fraction
 Numbers = Mapping[str, Number | str]
 Step = tuple[()] | tuple[str, str, float]
-FALSE = "false"
-OPEN = "open"
-ASSUMPTION = "needs an assumption"
-MISPRINT = "holds after a misprint"
-ASYMPTOTIC = "asymptotic"
-HOLDS = "holds"
-IDENTITY = "identity"
-NO_SOURCE = "source not at hand"
-DEPENDS = "depends on unstated choices"
 VERDICTS = {
-    FALSE: "a counterexample contradicts it, and no reading of it that makes up for that serves where it is used",
-    OPEN: "not contradicted, or not once an assumption is added, but its proof has a step that fails",
-    ASSUMPTION: "holds once an assumption or a definition is added that the paper does not state",
-    MISPRINT: "to the letter it is contradicted; what its proof or its use has in its place holds",
-    ASYMPTOTIC: "its proof adds up, and as constants are hidden in O~ or Omega no finite number of episodes decides",
-    HOLDS: "as printed, wherever it was tried",
-    IDENTITY: "an identity or a textbook inequality: a check of it notices no error that an author could make",
-    NO_SOURCE: "a comparison with a bound that the paper does not print",
-    DEPENDS: "what the paper leaves open decides",
+    "false": "a counterexample contradicts it, and no reading of it that makes up for that serves where it is used",
+    "open": "not contradicted, or not once an assumption is added, but its proof has a step that fails",
+    "needs an assumption": "holds once an assumption or a definition is added that the paper does not state",
+    "holds after a misprint": "to the letter it is contradicted; what its proof or its use has in its place holds",
+    "asymptotic": "its proof adds up, and as constants are hidden in O~ or Omega no finite number of episodes decides",
+    "holds": "as printed, wherever it was tried",
+    "identity": "an identity or a textbook inequality: a check of it notices no error that an author could make",
+    "source not at hand": "a comparison with a bound that the paper does not print",
+    "depends on unstated choices": "what the paper leaves open decides",
 }
+FALSE, OPEN, ASSUMPTION, MISPRINT, ASYMPTOTIC, HOLDS, IDENTITY, NO_SOURCE, DEPENDS = VERDICTS
 
 
 def verdict(
@@ -72,6 +64,9 @@ class Given(NamedTuple):
 
     problems: int = 40  # random problems that an exact statement is tried on
     samples: int = 400  # runs that a statement on means or probabilities is tried on
+
+    def few(self, part: int = 20) -> int:
+        return max(4, self.samples // part)
 
     def rng(self, claim: str, *key: object) -> np.random.Generator:
         """A stream of the claim's own: the same on every machine, whatever else is checked."""

@@ -1,4 +1,4 @@
-"""Algorithm 1 as listed with all its tables in sight, many runs at once.
+"""Algorithm 1 as listed with all its tables in sight, many runs at once; drifting CMDPs to run it on.
 
     a_h = argmax_a Q_h(x_h,a) + (Z/eta) C_h(x_h,a),       t = N_h(x_h,a_h) <- N_h(x_h,a_h) + 1
     Q_h(x_h,a_h) <- (1-alpha_t) Q_h + alpha_t (r_{k,h} + V_{h+1}(x_{h+1}) + b_t + 2 H b~)
@@ -18,12 +18,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from nscmdp import budget, optimum
 from nscmdp.algorithms._triple_q import iota_of
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
+from wei2023.proofs.findings import Given
 
 
 def learning_rate(t: Array, chi: float) -> Array:
@@ -96,7 +98,7 @@ class Model(NamedTuple):
     P: Array  # (H, S, A, S)
     r: Any  # (H, S, A)
     g: Any
-    mu0: Array  # (S,)
+    mu0: Array = np.ones(1)  # (S,)
 
 
 class Bernoulli(NamedTuple):
@@ -131,8 +133,8 @@ class Values(NamedTuple):
 def evaluate(model: CMDP | Model, policy: Array) -> Values:
     """Q^pi, C^pi, V^pi, W^pi of policies (..., H, S, A) by backward induction."""
     H, S, A = model.r.shape
-    Q, C = np.empty(policy.shape), np.empty(policy.shape)
-    V, W = np.zeros((2, *policy.shape[:-3], H + 1, S))
+    Q, C = np.empty((2, *policy.shape), model.P.dtype)
+    V, W = np.zeros((2, *policy.shape[:-3], H + 1, S), model.P.dtype)
     for h in reversed(range(H)):
         kernel = model.P[h].reshape(S * A, S).T
         for table, value, paid in ((Q, V, model.r), (C, W, model.g)):
@@ -153,7 +155,6 @@ class State(NamedTuple):
     """At the beginning of episode k, before acting. Arrays change with the next episode: copy what is kept."""
 
     k: int  # from 1 to K+1
-    frame: int  # its number, from 1
     Q: Array  # (n, H, S, A)
     C: Array
     V: Array  # (n, H+1, S)
@@ -187,14 +188,14 @@ def episodes(
     N = np.zeros(Q.shape, dtype=np.int64)
     Z, cbar = np.zeros((2, runs))
     for k in range(1, env.episodes + 1):
-        state = State(k, (k - 1) // constants.frame + 1, Q, C, V, W, N, Z, cbar, constants)
+        state = State(k, Q, C, V, W, N, Z, cbar, constants)
         yield state
         play(state, path.at(k), rng.random((1 + 2 * H, runs)))
         if k % constants.frame == 0:
             Z[:] = np.maximum(Z + env.rho + constants.eps - cbar / constants.frame, 0.0)
             cbar[:] = 0.0
             restart(Q, C, V, W, N)
-    yield state._replace(k=k + 1, frame=k // constants.frame + 1)
+    yield state._replace(k=k + 1)
 
 
 def restart(Q: Array, C: Array, V: Array, W: Array, N: NDArray[np.int64]) -> None:
@@ -231,3 +232,80 @@ def draw(probability: Array, u: Array) -> NDArray[np.int64]:
     above = probability.cumsum(axis=1) > u[:, None]
     last = probability.shape[1] - 1 - (probability[:, ::-1] > 0).argmax(axis=1)
     return np.where(above.any(axis=1), above.argmax(axis=1), last)
+
+
+class Case(NamedTuple):
+    """A drifting CMDP, its sizes with a budget of at least 1, and policies fixed beforehand."""
+
+    name: str
+    env: DriftingCMDP
+    sizes: Sizes
+    policies: Array  # (m, H, S, A)
+
+    @property
+    def constants(self) -> Constants:
+        return literal(self.sizes)
+
+
+def case(name: str, env: DriftingCMDP, rng: np.random.Generator) -> Case:
+    """With a random, a deterministic and the uniform policy."""
+    drawn = rng.dirichlet(np.ones(env.A), size=(env.H, env.S))
+    sure = np.eye(env.A)[rng.integers(env.A, size=(env.H, env.S))]
+    sizes = Sizes(env.S, env.A, env.H, env.episodes, max(1.0, budget.variation(env).total))
+    return Case(name, env, sizes, np.stack([drawn, sure, np.full(drawn.shape, 1 / env.A)]))
+
+
+def cases(given: Given, claim: str) -> Iterator[Case]:
+    """Random drifting CMDPs of varied sizes."""
+    for number in range(given.problems):
+        rng = given.rng(claim, number)
+        H, S, A = 1 + number % 4, 1 + (number // 4) % 4, 1 + (number // 2) % 3
+        env = drifting(rng, H, S, A, int(rng.integers(60, 140)), float(rng.uniform(0.1, 1.0)))
+        yield case(f"random {number}", env, rng)
+
+
+def drifting(
+    rng: np.random.Generator, H: int, S: int, A: int, K: int, share: float
+) -> DriftingCMDP:
+    """From a random model a ``share`` of the way to another, at one speed, always feasible."""
+    P = rng.dirichlet(np.full(S, 0.5), size=(2, H, S, A))
+    r, g = rng.random((2, 2, H, S, A))
+    mu0 = rng.dirichlet(np.ones(S))
+    P[1], r[1], g[1] = ((1 - share) * first + share * last for first, last in (P, r, g))
+    rho = min(optimum.best_utility(CMDP(*ends, 0.0, mu0)) for ends in zip(P, r, g, strict=True)) / 2
+    anchors = [CMDP(*ends, rho, mu0) for ends in zip(P, r, g, strict=True)]
+    return DriftingCMDP(anchors, [1, K], name="drifting")
+
+
+def arms(r: ArrayLike, g: ArrayLike, rho: float, H: int = 1) -> CMDP:
+    """One state, whose actions pay the same at each of H steps."""
+    paid, utility = (np.ones((H, 1, 1)) * np.array(one, dtype=float) for one in (r, g))
+    return CMDP(P=np.ones((H, 1, paid.shape[2], 1)), r=paid, g=utility, rho=rho, mu0=[1.0])
+
+
+def tightened(cmdp: CMDP, eps: float) -> CMDP:
+    return CMDP(P=cmdp.P, r=cmdp.r, g=cmdp.g, rho=cmdp.rho + eps, mu0=cmdp.mu0)
+
+
+def ladder(H: int, K: int) -> DriftingCMDP:
+    """From start m the paying chain, state 0, is entered at step m.
+
+    Where the starts are H, H-1, .., 1 in this order, Q is the largest that it can be.
+    """
+    P, r = np.zeros((H, H + 1, 1, H + 1)), np.ones((H, H + 1, 1))
+    for h, m in np.ndindex(H, H + 1):
+        P[h, m, 0, 0 if h + 2 >= m else m] = 1.0
+    mu0 = [1 / H, 0.0, *(H - 1) * [1 / H]]
+    return DriftingCMDP([CMDP(P, r, r, 0.5, mu0)], [1], episodes=K, name="ladder")
+
+
+def falling(H: int, K: int, kernel: bool) -> DriftingCMDP:
+    """All rewards fall from 1 to 0; or the first step's kernel leaves the one state that pays."""
+    P, r = np.tile(np.eye(2)[:, None], (2, H, 1, 2, 1)), np.ones((2, H, 2, 2))
+    if kernel:
+        P[:, 0] = np.eye(2)[:, None, None]
+        r[:, 0] = r[:, :, 1] = 0
+    else:
+        r[1] = 0
+    anchors = [CMDP(*end, np.ones((H, 2, 2)), 0.0, [1.0, 0.0]) for end in zip(P, r, strict=True)]
+    return DriftingCMDP(anchors, [1, K], name="falling")

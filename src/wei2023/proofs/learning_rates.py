@@ -25,13 +25,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nscmdp import optimum
 from nscmdp.cmdp import CMDP, Array
 from wei2023.proofs import findings, instrumented
-from wei2023.proofs.cases import arms, falling, tightened
 from wei2023.proofs.findings import MISPRINT, Finding, Given, bounded, check, verdict, within
+from wei2023.proofs.instrumented import Model, arms, evaluate, falling, tightened
 
 ROUNDING = 1e-11
 SHARES = (0.1, 0.5, 0.9, 1.0)  # eps / delta
@@ -101,15 +100,6 @@ def learning_rate_weights(given: Given) -> Finding:
     return Finding(verdict(refuted=refuted, proved=proved), numbers, notices, **edges)
 
 
-def action_values(P: NDArray[Any], r: NDArray[Any], policy: NDArray[Any]) -> NDArray[Any]:
-    """Q^pi (H,S,A) of a policy (H,S,A), for floats or fractions."""
-    Q, later = np.empty_like(r), r[0, :, 0] * 0
-    for h in reversed(range(len(r))):
-        Q[h] = r[h] + P[h] @ later
-        later = (policy[h] * Q[h]).sum(axis=1)
-    return Q
-
-
 def two_policies() -> tuple[Fraction, Fraction]:
     """|Q_1^pi - Q_1^pi'| for k1 = k2 without drift; H b~ for H = 2, B = 1 and K = 32.
 
@@ -117,8 +107,8 @@ def two_policies() -> tuple[Fraction, Fraction]:
     """
     r = np.array([[[0, 0]], [[1, 0]]]) * Fraction(1)
     P = np.full((2, 1, 2, 1), Fraction(1))
-    first, second = (action_values(P, r, np.tile(arm, (2, 1, 1))) for arm in np.eye(2, dtype=int))
-    return np.abs(first - second).max(), 2 * Fraction(1, 4)
+    model, policies = Model(P, r, r), np.tile(np.eye(2, dtype=int)[:, None, None], (1, 2, 1, 1))
+    return np.ptp(evaluate(model, policies).Q, axis=0).max(), 2 * Fraction(1, 4)
 
 
 def before_the_frame() -> tuple[Fraction, Fraction]:
@@ -152,9 +142,9 @@ def random_models(
 
 def drift_of_values(P: Array, r: Array, policies: Sequence[Array]) -> tuple[Array, Array, float]:
     """By step h, the most that Q^pi moves in a frame, and its sharper bound; the least b~ without g."""
-    models = list(zip(P, r, strict=True))
-    Q = np.array([[action_values(*model, one) for model in models] for one in policies])
-    moved = (Q.max(axis=1) - Q.min(axis=1)).max(axis=(0, 2, 3))
+    models = [Model(one, paid, paid) for one, paid in zip(P, r, strict=True)]
+    Q = np.array([evaluate(model, np.array(policies)).Q for model in models])
+    moved = np.ptp(Q, axis=0).max(axis=(0, 2, 3))
     reward = np.abs(np.diff(r, axis=0)).max(axis=(2, 3)).sum(axis=0)
     transition = np.abs(np.diff(P, axis=0)).sum(axis=4).max(axis=(2, 3)).sum(axis=0)
     terms = reward + np.arange(len(reward) - 1, -1, -1) / 2 * transition

@@ -20,13 +20,14 @@ C29   (Lemma 24)  |w^pi| <= 2H sqrt(d)  for w^pi = theta + int V dmu, with ||mu|
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from nscmdp.cmdp import Array
 from wei2023.proofs import findings
-from wei2023.proofs.findings import Finding, Given, Notice, bounded, check, verdict
+from wei2023.proofs.findings import Finding, Given, Notice, Number, bounded, check, verdict
 from wei2023.proofs.linear_counterexample import Masses, squares
 from wei2023.proofs.linear_runs import EPISODES, Run, runs
 
@@ -55,20 +56,22 @@ def repairable(literal: Shares, kind: str, shares: Shares, what: str, n: int) ->
     return bounded(answer, literal | shares, most, what, n)._replace(low=None, high=None)
 
 
-def needed(one: Run) -> float:
+def needed(x: Array, dual: Array, eta: Number, xi: Number) -> Number:
     """The largest over Y in [0, xi] of sum_k (Y - Y_k) x_k - Y^2/(2 eta)."""
-    Y = min(max(one.constants.eta * one.drive.sum(), 0.0), one.constants.xi)
-    return ((Y - one.dual) * one.drive).sum() - Y**2 / (2 * one.constants.eta)
+    Y = min(max(eta * x.sum(), 0), xi)
+    return ((Y - dual) * x).sum() - Y**2 / (2 * eta)
+
+
+def needed_in(one: Run) -> float:
+    return float(needed(one.drive, one.dual, one.constants.eta, one.constants.xi))
 
 
 def exact_share(x: Sequence[Fraction]) -> float:
     """Of the last term that these x_k need at H = eta = 1, xi = sqrt(K)."""
-    Y, left, xi = ZERO, ZERO, Fraction(math.isqrt(len(x)))
-    best = min(max(sum(x, ZERO), ZERO), xi)
-    for one in x:
-        left += (best - Y) * one
-        Y = min(max(Y + one, ZERO), xi)
-    return float((left - best**2 / 2) / PRINTED["Lemma 17"](ONE, len(x)))
+    Y, xi = [ZERO], Fraction(math.isqrt(len(x)))
+    for one in x[:-1]:
+        Y.append(min(max(Y[-1] + one, ZERO), xi))
+    return float(needed(np.array(x), np.array(Y), ONE, xi) / PRINTED["Lemma 17"](ONE, len(x)))
 
 
 @check("C15")
@@ -76,7 +79,7 @@ def dual_inequality(given: Given) -> Finding:
     used = []
     for one in runs(given.problems):
         bound = PRINTED["Lemma 17"](one.constants.eta, one.sizes[2] ** 2 * one.sizes[3])
-        used.append(needed(one) / bound)
+        used.append(needed_in(one) / bound)
     literal = {"needed over eta H^2 K/2, V_g = -3/2, 1, 1, 1": exact_share(UNCLIPPED)}
     shares = {"V_g = rho - H and H by turns": exact_share(BY_TURNS), "in runs, at most": max(used)}
     notices, samples = "the last term divided by", EPISODES * len(used)
@@ -92,7 +95,7 @@ def textbook(given: Given) -> Finding:
         pi = np.exp(F - F.max(axis=1, keepdims=True))
         gap = F.max(axis=1) - (pi * F).sum(axis=1) / pi.sum(axis=1)
         shares[f"share of log(A)/alpha, A = {A}"] = float(gap.max()) / math.log(A)
-    used = [needed(one) / one.constants.eta / (one.drive**2).sum() for one in runs(n)]
+    used = [needed_in(one) / one.constants.eta / (one.drive**2).sum() for one in runs(n)]
     shares["share of (eta/2) sum x_k^2, at most"] = 2 * max(used)
     answer = findings.IDENTITY if max(shares.values()) <= 1 + ROUNDING else findings.FALSE
     return Finding(answer, shares, samples=100 * n)
@@ -101,19 +104,18 @@ def textbook(given: Given) -> Finding:
 def potential(given: Given) -> tuple[float, float]:
     """The largest shares that are used of the upper bound, and of the sum by the lower bound."""
     rng, n, above, below = given.rng("C15c"), given.problems, 0.0, 0.0
-    for ridge in (1.0, 2.0, 10.0):
-        for d in (1, 2, 5):
-            phi = rng.normal(size=(n, 60, d))
-            length = np.linalg.norm(phi, axis=2, keepdims=True)
-            phi *= rng.uniform(0, 1, size=(n, 60, 1)) ** 0.1 / length
-            phi[0] = np.eye(d)[np.arange(60) % d]
-            gram, total = np.tile(ridge * np.eye(d), (n, 1, 1)), np.zeros(n)
-            for new in phi.swapaxes(0, 1):
-                total = total + np.einsum("ni,nij,nj->n", new, np.linalg.inv(gram), new)
-                gram = gram + new[:, :, None] * new[:, None, :]
-                growth = np.linalg.slogdet(gram)[1] - d * math.log(ridge)
-                above = max(above, float((total / PRINTED["Lemma 26"](growth)).max()))
-                below = max(below, float((growth / total).max()))
+    for ridge, d in product((1.0, 2.0, 10.0), (1, 2, 5)):
+        phi = rng.normal(size=(n, 60, d))
+        length = np.linalg.norm(phi, axis=2, keepdims=True)
+        phi *= rng.uniform(0, 1, size=(n, 60, 1)) ** 0.1 / length
+        phi[0] = np.eye(d)[np.arange(60) % d]
+        gram, total = np.tile(ridge * np.eye(d), (n, 1, 1)), np.zeros(n)
+        for new in phi.swapaxes(0, 1):
+            total = total + np.einsum("ni,nij,nj->n", new, np.linalg.inv(gram), new)
+            gram = gram + new[:, :, None] * new[:, None, :]
+            growth = np.linalg.slogdet(gram)[1] - d * math.log(ridge)
+            above = max(above, float((total / PRINTED["Lemma 26"](growth)).max()))
+            below = max(below, float((growth / total).max()))
     return above, below
 
 

@@ -65,9 +65,8 @@ from nscmdp import budget
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from wei2023.proofs import instrumented
-from wei2023.proofs.cases import Case, arms, case, cases, falling, ladder, runs_each
 from wei2023.proofs.findings import ASSUMPTION, Finding, Given, bounded, check, verdict
-from wei2023.proofs.instrumented import Constants, RandomRewards, Sizes, evaluate, literal, weights
+from wei2023.proofs.instrumented import Case, Constants, Sizes, case, cases, evaluate, literal
 
 ROUNDING = 1e-9
 CELLS = 50_000
@@ -84,9 +83,11 @@ POWERS = {"section 5.1": 2, "Lemma 8": 3, "proof of Theorem 1": 4}  # of H befor
 def q_range(given: Given) -> Finding:
     """The largest and the least entry at every step of every run."""
     rng, least, shares = given.rng("C2"), np.inf, np.zeros(4)
-    ladders = [case(f"ladder {H}", ladder(H, 60 if H > 1 else 2), rng) for H in (1, 2, 3, 4)]
+    ladders = [
+        case(f"ladder {H}", instrumented.ladder(H, 60 if H > 1 else 2), rng) for H in (1, 2, 3, 4)
+    ]
     tried = [(one, given.samples) for one in ladders]
-    tried += [(one, runs_each(given)) for one in cases(given, "C2")]
+    tried += [(one, given.few(given.problems)) for one in cases(given, "C2")]
     for one, runs in tried:
         c, H, most = one.constants, one.sizes.H, np.zeros(one.sizes.H)
         for state in instrumented.episodes(one.env, c, runs, given.rng("C2", one.name, "runs")):
@@ -118,7 +119,7 @@ def accumulated_bonus(horizon: int, constants: Constants, last: int) -> Array:
 def exponent(sizes: Sizes, constants: Constants) -> float:
     """2 b_t^2 / (H^2 sum_i (alpha_t^i)^2), the least over t up to 300: it is iota/8, at t = 1."""
     times = np.arange(1, min(constants.frame, 300) + 1)
-    squares = np.array([(weights(constants.chi, int(t)) ** 2).sum() for t in times])
+    squares = np.array([(instrumented.weights(constants.chi, int(t)) ** 2).sum() for t in times])
     b = instrumented.bonus(times.astype(float), sizes.H, constants)
     return float((2 * (b / sizes.H) ** 2 / squares).min())
 
@@ -160,7 +161,9 @@ def share_refuted(length: float) -> float:
     for sizes in GROWING[1:4]:
         c, level = literal(sizes), sizes.K**-3.0
         for t in {2**i for i in range(9) if 2**i < c.frame} | {c.frame}:
-            low = max(quantiles(weights(c.chi, t).clip(0, 1), p, level)[0] for p in CHANCES)
+            low = max(
+                quantiles(instrumented.weights(c.chi, t).clip(0, 1), p, level)[0] for p in CHANCES
+            )
             shares.append(length * low / float(instrumented.bonus(np.array(float(t)), sizes.H, c)))
     return max(shares)
 
@@ -220,8 +223,8 @@ def share_for_sum(sizes: Sizes) -> float:
 def over_estimation(given: Given) -> Finding:
     """Each step that the proof rests on, and the value that the listing leaves out."""
     rng, c = given.rng("C5", "drift"), literal(SMALL._replace(K=10**4))
-    tried = [case("falling", falling(H, 2000, H > 1), rng) for H in (1, 2, 4, 6)]
-    tried += [case("rewards fall", falling(6, 2000, False), rng), *cases(given, "C5")]
+    tried = [case("falling", instrumented.falling(H, 2000, H > 1), rng) for H in (1, 2, 4, 6)]
+    tried += [case("rewards fall", instrumented.falling(6, 2000, False), rng), *cases(given, "C5")]
     unit = c._replace(btilde=1.0)
     drift = max(drift_needed(one) / instrumented.drift_bonus(one.sizes.H, unit) for one in tried)
     noise = max(map(share_needed, GROWING))
@@ -245,14 +248,18 @@ def estimation_error(
     one: Case, c: Constants, runs: int, rng: np.random.Generator, random: bool
 ) -> Array:
     """(2, frames, runs), of Q and C: sums over a frame, exact in x_1 ~ mu0 and a_1 ~ pi_k."""
-    env, K, played = one.env, one.sizes.K, RandomRewards(one.env, rng) if random else None
+    env, K, played = (
+        one.env,
+        one.sizes.K,
+        instrumented.RandomRewards(one.env, rng) if random else None,
+    )
     out = np.zeros((2, (K - 1) // c.frame + 1, runs))
     for state in instrumented.episodes(env, c, runs, rng, played):
         if state.k <= K:
             model, policy = env.at(state.k), state.policy()
             exact, chance = evaluate(model, policy), model.mu0[:, None] * policy[:, 0]
             for into, table, truth in zip(out, (state.Q, state.C), (exact.Q, exact.C), strict=True):
-                into[state.frame - 1] += (chance * (table - truth)[:, 0]).sum(axis=(1, 2))
+                into[(state.k - 1) // c.frame] += (chance * (table - truth)[:, 0]).sum(axis=(1, 2))
     return out
 
 
@@ -290,7 +297,7 @@ def share_in_runs(
     most = np.full(2, -np.inf)
     for one in cases(given, claim):
         rng = given.rng(claim, one.name, "runs")
-        error = estimation_error(one, one.constants, runs_each(given), rng, random)
+        error = estimation_error(one, one.constants, given.few(given.problems), rng, random)
         share = error / error_bound(one.sizes, one.constants, power)
         mean, spread = share.mean(axis=2), share.std(axis=2) / math.sqrt(share.shape[2])
         most = np.maximum(most, [mean.max(), (mean - 3 * spread).max()])
@@ -314,7 +321,11 @@ def estimation_error_per_frame(given: Given) -> Finding:
 
 
 def least_optimism(
-    one: Case, c: Constants, runs: int, rng: np.random.Generator, path: RandomRewards | None
+    one: Case,
+    c: Constants,
+    runs: int,
+    rng: np.random.Generator,
+    path: instrumented.RandomRewards | None,
 ) -> float:
     """The least (F - F^pi) / (1 + Z/eta) of visited entries, over episodes, runs and policies."""
     least = np.inf
@@ -329,11 +340,17 @@ def least_optimism(
 
 def share_lost(given: Given) -> float:
     """The largest power of 1/2 of b_t at which F < F^pi: one arm, one step, Bernoulli(0.9)."""
-    rng, arm = given.rng("C28"), DriftingCMDP([arms([0.9], [0.9], 0.5)], [1], episodes=300)
+    rng, arm = (
+        given.rng("C28"),
+        DriftingCMDP([instrumented.arms([0.9], [0.9], 0.5)], [1], episodes=300),
+    )
     one, share = case("arm", arm, rng), 1.0
     while share > 1e-6:
-        constants, path = one.constants._replace(btilde=0.0, share=share), RandomRewards(arm, rng)
-        if least_optimism(one, constants, max(4, given.samples // 10), rng, path) < -ROUNDING:
+        constants, path = (
+            one.constants._replace(btilde=0.0, share=share),
+            instrumented.RandomRewards(arm, rng),
+        )
+        if least_optimism(one, constants, given.few(10), rng, path) < -ROUNDING:
             break
         share /= 2
     return share

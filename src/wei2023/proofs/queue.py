@@ -37,9 +37,8 @@ import numpy as np
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from wei2023.proofs.arithmetic import symbols
-from wei2023.proofs.cases import arms
 from wei2023.proofs.findings import ASSUMPTION, MISPRINT, Finding, Given, bounded, check, verdict
-from wei2023.proofs.instrumented import Constants, Sizes, State, episodes, literal
+from wei2023.proofs.instrumented import Constants, Sizes, State, arms, episodes, literal
 from wei2023.proofs.moments import exponent, mean_bound
 
 LEMMA_10, SECTION, APPENDIX, LEMMA_13 = "Lemma 10", "Section 5.1", "appendix E.1", "Lemma 13"

@@ -14,8 +14,8 @@ from nscmdp import budget, optimum
 from nscmdp.cmdp import CMDP
 from wei2023.proofs import instrumented
 from wei2023.proofs import learning_rates as lr
-from wei2023.proofs.cases import tightened
 from wei2023.proofs.findings import FALSE, HOLDS, MISPRINT, OPEN, Given
+from wei2023.proofs.instrumented import Model, evaluate, tightened
 
 SMALL = Given(problems=6, samples=10)
 
@@ -94,7 +94,8 @@ def test_a_smaller_btilde_leaves_lemma_1_false(share, monkeypatch):
 @given(st.integers(1, 3), st.integers(1, 2), st.integers(1, 2), st.integers(0, 10**6))
 def test_two_policies_differ_from_two_steps_and_two_actions_on(H, S, A, seed):
     P, r = lr.random_models(np.random.default_rng(seed), H, S, A, 1)
-    values = [lr.action_values(P[0], r[0], policy) for policy in deterministic(H, S, A)]
+    policies = np.array([*deterministic(H, S, A)])
+    values = evaluate(Model(P[0], r[0], r[0]), policies).Q
     assert (np.ptp(values, axis=0).max() > 0) == (H > 1 and A > 1)
 
 
@@ -113,7 +114,7 @@ def test_constrained_optima_move_by_the_linear_program(delta):
         assert optimum.best_utility(cmdp) - cmdp.rho >= delta - Fraction(1, 10**12)
         solved = optimum.constrained(cmdp)
         assert solved.value == pytest.approx(optimum.linear_program(cmdp).value)
-        later.append(lr.action_values(cmdp.P, cmdp.r, solved.policy)[0, 0, 0])
+        later.append(evaluate(cmdp, solved.policy).Q[0, 0, 0])
     moved, bound = lr.constrained_optima(delta)
     assert abs(later[1] - later[0]) == pytest.approx(float(moved))
     assert moved / bound == 1 / (delta * Fraction(808, 100))

@@ -12,12 +12,14 @@ from helpers import evaluate as evaluate_slowly
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from wei2023.proofs import instrumented, optimism
-from wei2023.proofs.cases import arms, case, drifting
 from wei2023.proofs.findings import ASSUMPTION, CHECKS, FALSE, HOLDS, OPEN, Given
 from wei2023.proofs.instrumented import (
     Constants,
     RandomRewards,
     Sizes,
+    arms,
+    case,
+    drifting,
     episodes,
     evaluate,
     literal,
