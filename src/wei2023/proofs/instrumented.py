@@ -15,6 +15,7 @@ first; h = 0 is the first step.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,7 +102,8 @@ class Model(NamedTuple):
     mu0: Array = np.ones(1)  # (S,)
 
 
-class Bernoulli(NamedTuple):
+@dataclass
+class Bernoulli:
     """What is read from it is 0 or 1 with these means, drawn at every reading."""
 
     mean: Array
@@ -181,7 +183,7 @@ def episodes(
     An episode takes ``rng.random((1 + 2 H, runs))``: the first state, then an action among ties
     and a successor per h. It is played in ``path``, which may draw its rewards; else in ``env``.
     """
-    path, H = path or env, env.H
+    played, H = path or env, env.H
     Q, C = np.full((2, runs, H, env.S, env.A), float(H))
     V, W = np.full((2, runs, H + 1, env.S), float(H))
     V[:, H] = W[:, H] = 0.0
@@ -190,7 +192,7 @@ def episodes(
     for k in range(1, env.episodes + 1):
         state = State(k, Q, C, V, W, N, Z, cbar, constants)
         yield state
-        play(state, path.at(k), rng.random((1 + 2 * H, runs)))
+        play(state, played.at(k), rng.random((1 + 2 * H, runs)))
         if k % constants.frame == 0:
             Z[:] = np.maximum(Z + env.rho + constants.eps - cbar / constants.frame, 0.0)
             cbar[:] = 0.0

@@ -260,7 +260,7 @@ def replacement(given: Given) -> Fraction:
 
 @check("C15f")
 def copied_lemma(given: Given) -> Finding:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for c in MULTIPLES:
         regret, violation, _, _ = totals(against(c), HALF)
         claimed = 4 * max(regret + c * violation, ZERO) / c

@@ -97,7 +97,7 @@ def q_range(given: Given) -> Finding:
         quoted = H**2 * np.array([[root + b], [root + c.btilde / H**2]]) * np.ones(H)
         tight = np.maximum(H, left * (1 + H * root / 4 + H * b))
         shares = np.maximum(shares, (most / [*quoted, H * left * (root + b), tight]).max(axis=1))
-    *versions, reached = shares
+    *versions, reached = map(float, shares)
     top = max(versions)
     numbers = {
         "least entry": least,
@@ -105,7 +105,7 @@ def q_range(given: Given) -> Finding:
         "of H^2 sqrt(iota) + b~": versions[1],
         "of (H-h+1) (1 + b_1 + 2 H b~)": reached,
     }
-    answer = verdict(refuted=least < 0 or top > 1, proved=reached <= 1 + ROUNDING)
+    answer = verdict(refuted=bool(least < 0) or top > 1, proved=reached <= 1 + ROUNDING)
     step = ("range of Q, C", "Lemma 4", top)
     return bounded(answer, numbers, top, "the bound divided by", len(tried), step)
 

@@ -132,7 +132,7 @@ def lyapunov_drift(given: Given) -> Finding:
     D = float(sum(squared_step(APPENDIX, 1, 1.0, np.array(0.0), 0.5)))
     enough = all((ratio[allowed] >= 1).all() for ratio in rooms.values())
     repair = MISPRINT if enough and least >= 1 and before <= D else None
-    numbers = {
+    numbers: dict[str, float | str] = {
         "last episode of the sums, in the text": str(last),
         "duel, iota = 1, C_1 after its update: drift less terms, over D": after / D,
         "terms of D without which it fails somewhere, of 3": sum(needed),
@@ -176,9 +176,9 @@ def negative_drift(given: Given) -> Finding:
         y = rises(H, ETA, LEVELS)
         drift = np.maximum(z * y + y**2 / 2, -(z**2) / 2)
         needed[H] = float((drift + H / 2 * z).max()) / drift_constant(H, 1.0, 0.0, H / 2, ETA)
-    for H, iota, b, eta, delta in (at for scale in (0.0, 1.0, LARGE) for at in problems(scale)):
-        replaced = eta * (3 * H - 1) + largest_step(H, iota, np.array(b), delta / 2) ** 2 / 2
-        ratios.append(drift_constant(H, iota, b, delta / 2, eta) / float(replaced))
+    for h, iota, b, eta, delta in (at for scale in (0.0, 1.0, LARGE) for at in problems(scale)):
+        replaced = eta * (3 * h - 1) + largest_step(h, iota, np.array(b), delta / 2) ** 2 / 2
+        ratios.append(drift_constant(h, iota, b, delta / 2, eta) / float(replaced))
     left = min(ratios)
     Q, X = single_chain(6, 10**10)
     numbers = {

@@ -81,9 +81,7 @@ STUDY: dict[str, tuple[str, int, dict[str, Any]]] = {  # the environments that a
 
 FAST = (3, 2)  # m, where B = n^(3m)
 SLOW = (SlowDrift(10**4), SlowDrift(10**5))  # at the theorem's K = n^10
-RUN = tuple(
-    SlowDrift(n, small_iota=Fraction(1, 100)) for n in (3, 4)
-)  # iota for which small n can be run
+RUN = tuple(SlowDrift(n, small_iota=Fraction(1, 100)) for n in (3, 4))  # small n can be run then
 LINE = tuple(SlowDrift(round(10 ** (3.75 + i / 8))) for i in range(13))  # of the figure
 ZETA, LAMBDA = Fraction(5, 9), Fraction(1, 9)
 RATE, TIES = Fraction(8, 9), Fraction(4, 9)  # exponents of K: claimed, and of the ties' regret
