@@ -183,10 +183,8 @@ def table_1(given: Given) -> Finding:
     for n, v in differ.items():
         of_zero = f"{theorems[n].source} with V = 0"
         said = f"{CONDITION[n]} (in the text), {1 - v.power('K')} (derived)"
-        numbers |= {
-            f"{of_zero}: regret": str(H * v),
-            f"{of_zero}: power of K in its condition": said,
-        }
+        numbers[f"{of_zero}: regret"] = str(H * v)
+        numbers[f"{of_zero}: power of K in its condition"] = said
     numbers["row 1, of linear kernels by the caption"] = str(printed(DING_LAVAEI))
     repair = findings.ASSUMPTION if vanish and agree else None
     found = verdict(refuted=bool(differ) or not agree, repair=repair)

@@ -23,26 +23,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from wei2023.proofs import bandit
-from wei2023.proofs.arithmetic import Monomial, symbols
+from wei2023.proofs import linear_counterexample as example
+from wei2023.proofs.arithmetic import Monomial, parse, symbols
 from wei2023.proofs.findings import ASSUMPTION, Finding, Given, Notice, check, verdict, within
-from wei2023.proofs.linear_counterexample import (
-    FROBENIUS,
-    VARIATION,
-    contradicted,
-    exponent,
-    fails_for_small_budgets,
-    lost,
-    off_by,
-    states,
-)
 from wei2023.proofs.linear_lemmas import ROUNDING, estimates, replacement
 from wei2023.proofs.linear_runs import runs
+from wei2023.verdicts import theory
 
 K, H, d, B, S = symbols("K H d B S")
 HALF = Fraction(1, 2)
 FRAME = (d * K / (B * H)) ** HALF
-THEOREM_3 = K ** Fraction(3, 4) * H ** Fraction(9, 4) * d ** Fraction(5, 4) * B ** Fraction(1, 4)
-THEOREM_4 = THEOREM_3 * K ** Fraction(1, 8)
+THEOREM_3, THEOREM_4 = parse(theory.FOR_THIRD), parse(theory.FOR_FOURTH)
 LOCAL = K ** Fraction(2, 3) * H**2 * d ** Fraction(4, 3) * B ** Fraction(1, 3)
 ZETA, LAMBDA = HALF, Fraction(1, 8)
 
@@ -63,16 +54,19 @@ def add_up(terms: Sequence[Monomial], rate: Monomial) -> bool:
 
 def not_proved(rate: Monomial, terms: Sequence[Monomial], proved: bool) -> Finding:
     """A rate with a false norm, with or without a step of its proof that fails besides."""
-    holds = add_up(terms, rate) and not contradicted(rate, VARIATION)
+    holds = add_up(terms, rate) and not example.contradicted(rate, example.VARIATION)
     return Finding(
         verdict(
-            refuted=contradicted(rate, FROBENIUS) or fails_for_small_budgets(rate),
+            refuted=example.contradicted(rate, example.FROBENIUS)
+            or example.fails_for_small_budgets(rate),
             repair=ASSUMPTION if holds else None,
             proved=proved,
             asymptotic=True,
         ),
         {
-            "power of K claimed at B = 1, Frobenius norms (1)": str(exponent(rate, FROBENIUS)),
+            "power of K claimed at B = 1, Frobenius norms (1)": str(
+                example.exponent(rate, example.FROBENIUS)
+            ),
             "the same at B = K^-4 (0)": str(rate.power("K") - 4 * rate.power("B")),
         },
         Notice("an exponent of the balance that is changed"),
@@ -86,16 +80,20 @@ def theorem_3(given: Given) -> Finding:
     by_states = THEOREM_3.substitute("B", budget).power("S"), drift(FRAME, budget).power("S")
     first = max(float(one.short[0]) for one in runs(given.problems) if one.bonus == 1)
     adds = add_up([estimation(FRAME), drift(FRAME, B)], THEOREM_3)
-    holds = adds and not contradicted(THEOREM_3, VARIATION) and max(shares.values()) <= 1 + ROUNDING
+    holds = (
+        adds
+        and not example.contradicted(THEOREM_3, example.VARIATION)
+        and max(shares.values()) <= 1 + ROUNDING
+    )
     powers = {
-        "claimed, S ~ K^2": exponent(THEOREM_3, FROBENIUS),
-        "of any learner": Fraction(int(min(lost()) > 0)),
-        "claimed, S fixed": exponent(THEOREM_3, FROBENIUS, lambda _: 9),
-        "claimed, by total variation": exponent(THEOREM_3, VARIATION),
+        "claimed, S ~ K^2": example.exponent(THEOREM_3, example.FROBENIUS),
+        "of any learner": Fraction(int(min(example.lost()) > 0)),
+        "claimed, S fixed": example.exponent(THEOREM_3, example.FROBENIUS, lambda _: 9),
+        "claimed, by total variation": example.exponent(THEOREM_3, example.VARIATION),
     }
     return Finding(
         verdict(
-            refuted=contradicted(THEOREM_3, FROBENIUS),
+            refuted=example.contradicted(THEOREM_3, example.FROBENIUS),
             repair=ASSUMPTION if holds else None,
             proved=replacement(given) >= 0,
             asymptotic=True,
@@ -104,7 +102,9 @@ def theorem_3(given: Given) -> Finding:
             **{f"power of K there, {name}": str(power) for name, power in powers.items()},
             "power of S by Frobenius norms, best D": str(by_states[0]),
             "the same at the printed D": str(by_states[1]),
-            "(step of Lemma 19 over its bound)^2 there, K = 10": str(off_by(states(10))),
+            "(step of Lemma 19 over its bound)^2 there, K = 10": str(
+                example.off_by(example.states(10))
+            ),
             "r + P V - Q in the first episode, at most 0 by Lemma 20": first,
             **{f"share of its bound, {name}": share for name, share in shares.items()},
         },
@@ -112,7 +112,7 @@ def theorem_3(given: Given) -> Finding:
         **within(1, powers["claimed, S ~ K^2"], "powers of K") | {"low": None, "high": None},
         samples=16 * given.problems,
         rows=[{"what": name, "power": power} for name, power in powers.items()],
-        says={"lost": lost()},
+        says={"lost": example.lost()},
     )
 
 

@@ -68,6 +68,7 @@ from wei2023.proofs import instrumented
 from wei2023.proofs.findings import ASSUMPTION, Finding, Given, bounded, check, verdict
 from wei2023.proofs.instrumented import Case, Constants, Sizes, case, cases, evaluate, literal
 
+Played = instrumented.RandomRewards | None
 ROUNDING = 1e-9
 CELLS = 50_000
 SMALL = Sizes(S=2, A=2, H=3, K=1, B=1.0)
@@ -248,11 +249,8 @@ def estimation_error(
     one: Case, c: Constants, runs: int, rng: np.random.Generator, random: bool
 ) -> Array:
     """(2, frames, runs), of Q and C: sums over a frame, exact in x_1 ~ mu0 and a_1 ~ pi_k."""
-    env, K, played = (
-        one.env,
-        one.sizes.K,
-        instrumented.RandomRewards(one.env, rng) if random else None,
-    )
+    env, K = one.env, one.sizes.K
+    played = instrumented.RandomRewards(env, rng) if random else None
     out = np.zeros((2, (K - 1) // c.frame + 1, runs))
     for state in instrumented.episodes(env, c, runs, rng, played):
         if state.k <= K:
@@ -290,9 +288,7 @@ def sizes_to_try() -> Iterator[Sizes]:
         yield Sizes(round(K**0.3), 1, H, K, 1.0)
 
 
-def share_in_runs(
-    given: Given, claim: str, power: int, random: bool = False
-) -> tuple[float, float]:
+def share_in_runs(given: Given, claim: str, power: int, random: bool) -> tuple[float, float]:
     """The largest mean error of a frame over its bound, in Q or C, and the same less 3 errors."""
     most = np.full(2, -np.inf)
     for one in cases(given, claim):
@@ -312,7 +308,7 @@ def estimation_error_per_frame(given: Given) -> Finding:
         name: max(recursion_needs(sizes, c) / error_bound(sizes, c, power) for sizes, c in tried)
         for name, power in POWERS.items()
     }
-    mean, low = share_in_runs(given, "C6", min(POWERS.values()))
+    mean, low = share_in_runs(given, "C6", min(POWERS.values()), random=False)
     most = max(needs.values())
     numbers = {f"{name}: share that the recursion needs": share for name, share in needs.items()}
     numbers["section 5.1: largest share in runs, K of about 100"] = mean
@@ -321,15 +317,11 @@ def estimation_error_per_frame(given: Given) -> Finding:
 
 
 def least_optimism(
-    one: Case,
-    c: Constants,
-    runs: int,
-    rng: np.random.Generator,
-    path: instrumented.RandomRewards | None,
+    one: Case, c: Constants, runs: int, rng: np.random.Generator, played: Played = None
 ) -> float:
     """The least (F - F^pi) / (1 + Z/eta) of visited entries, over episodes, runs and policies."""
     least = np.inf
-    for state in instrumented.episodes(one.env, c, runs, rng, path):
+    for state in instrumented.episodes(one.env, c, runs, rng, played):
         if state.k <= one.sizes.K:
             exact = evaluate(one.env.at(state.k), one.policies)
             z = (state.Z / c.eta)[:, None, None, None, None]
@@ -340,17 +332,12 @@ def least_optimism(
 
 def share_lost(given: Given) -> float:
     """The largest power of 1/2 of b_t at which F < F^pi: one arm, one step, Bernoulli(0.9)."""
-    rng, arm = (
-        given.rng("C28"),
-        DriftingCMDP([instrumented.arms([0.9], [0.9], 0.5)], [1], episodes=300),
-    )
-    one, share = case("arm", arm, rng), 1.0
+    arm = DriftingCMDP([instrumented.arms([0.9], [0.9], 0.5)], [1], episodes=300)
+    rng, share = given.rng("C28"), 1.0
+    one, played = case("arm", arm, rng), instrumented.RandomRewards(arm, rng)
     while share > 1e-6:
-        constants, path = (
-            one.constants._replace(btilde=0.0, share=share),
-            instrumented.RandomRewards(arm, rng),
-        )
-        if least_optimism(one, constants, given.few(10), rng, path) < -ROUNDING:
+        constants = one.constants._replace(btilde=0.0, share=share)
+        if least_optimism(one, constants, given.few(10), rng, played) < -ROUNDING:
             break
         share /= 2
     return share

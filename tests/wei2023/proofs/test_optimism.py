@@ -168,7 +168,7 @@ def test_values_carried_over_from_another_queue_lose_optimism(monkeypatch):
     fixed = one._replace(policies=np.tile(np.eye(2)[[0, 1]][:, None, None], (1, 2, 2, 1)))
 
     def least():
-        return optimism.least_optimism(fixed, c, 20, np.random.default_rng(1), None)
+        return optimism.least_optimism(fixed, c, 20, np.random.default_rng(1))
 
     assert least() >= 0
     kept = instrumented.restart
@@ -183,7 +183,7 @@ def test_optimism_of_one_arm_by_hand():
     one, c = case("one", env, np.random.default_rng(0)), Constants(2.0, 1.0, 0.1, 0.01, 5, 0.5)
     for share in (1.0, -1.0):
         paid = c._replace(share=share)
-        found = optimism.least_optimism(one, paid, 1, np.random.default_rng(0), None)
+        found = optimism.least_optimism(one, paid, 1, np.random.default_rng(0))
         assert found == pytest.approx(accumulated_bonus(1, paid, 4).min() + 0.02)
 
 
