@@ -22,12 +22,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 from nscmdp import algorithms, environments
 from nscmdp.problem import DoesNotFit, Problem
 from wei2023.proofs import findings
-from wei2023.proofs.findings import Finding, Given, Notice, check, verdict
+from wei2023.proofs.findings import Finding, Given, Notice, check, exactly, verdict
 from wei2023.verdicts import theory
 
 FACTOR = re.compile(r"([A-Za-z]+)(?:\^(?:\{(\d+)/(\d+)\}|(\d+)))?")
@@ -47,6 +46,9 @@ class Monomial:
         powers = {name: self.power(name) + other.power(name) for name in names}
         coefficient = self.coefficient * other.coefficient
         return Monomial({name: p for name, p in powers.items() if p}, coefficient)
+
+    def __rmul__(self, number: float) -> "Monomial":
+        return Monomial(self.powers, number * self.coefficient)
 
     def __pow__(self, exponent: Fraction | int) -> "Monomial":
         powers = {name: p * exponent for name, p in self.powers.items()}
@@ -89,18 +91,13 @@ def parse(order: str) -> Monomial:
     return Monomial(powers)
 
 
-def printed(table: Sequence[theory.Row], algorithm: str) -> Monomial:
+def printed(algorithm: str) -> Monomial:
     """The regret order that a row claims."""
-    return parse(next(row.regret_order for row in table if row.algorithm == algorithm))
-
-
-def exactly(value: Fraction | float) -> dict[str, Any]:
-    """The value and the ends of its interval."""
-    return dict.fromkeys(("value", "low", "high"), float(value))
+    return parse(next(row.regret_order for row in theory.TABLE if row.algorithm == algorithm))
 
 
 SIDES = {"S": (8, 16, 24, 32), "A": (2, 4, 6, 8), "H": (2, 4, 6, 8)}  # equally spaced
-LIGHT, HEAVY = {"S": 1, "A": 1, "H": 1}, {"S": 2, "A": 1, "H": 1}
+LIGHT, HEAVY = parse("S A H"), parse("S^2 A H")
 MODELS = (theory.THIRD, DING_LAVAEI, "sliding_window_opt_cmdp")  # what keeps counts
 
 
@@ -113,12 +110,12 @@ def degree(values: Sequence[int]) -> int:
     return order
 
 
-def degrees(cost: Callable[..., int]) -> dict[str, int]:
-    """Of cost(S, A, H) in each of them."""
+def degrees(cost: Callable[..., int]) -> Monomial:
+    """The degree of cost(S, A, H) in each of them."""
     shape, found = {"S": 8, "A": 3, "H": 4}, {}
     for side, sizes in SIDES.items():
-        found[side] = degree([cost(**(shape | {side: size})) for size in sizes])
-    return found
+        found[side] = Fraction(degree([cost(**(shape | {side: size})) for size in sizes]))
+    return Monomial({side: power for side, power in found.items() if power})
 
 
 def kept(algorithm: str, S: int, A: int, H: int) -> int:
@@ -141,26 +138,17 @@ def touched(S: int, A: int, H: int) -> dict[str, int]:
     return {**first, "an episode of Algorithm 3": H * (states + 2 * 2)}  # N and n where it went
 
 
-def written(found: Mapping[str, int]) -> str:
-    return str(Monomial({side: Fraction(p) for side, p in found.items() if p}))
-
-
 @check("C19")
 def costs(given: Given) -> Finding:
     work = {name: degrees(lambda n=name, **shape: touched(**shape)[n]) for name in touched(1, 1, 1)}
     memory = {name: degrees(partial(kept, name)) for name in (theory.FIRST, *MODELS)}
     episode, again, third = work.values()
     first, *models = memory.values()
-    most = {side: max(first[side], episode[side], again[side]) for side in SIDES}
-    fits = most == first == LIGHT and all(found == HEAVY for found in (third, *models))
-    why = (
-        "Algorithm 1 keeps O(H S A) numbers and touches O(H A) of them in an episode, all at a "
-        "restart; Algorithm 3 on a tabular problem keeps O(H S^2 A) and goes through all of them, "
-        "and so many are kept by the model-based learners."
-    )
-    numbers = [(f"entries touched in {name}", written(found)) for name, found in work.items()]
-    numbers += [(f"bytes of {name}", written(found)) for name, found in memory.items()]
-    return Finding(verdict(refuted=not fits), why, numbers, ANY_POWER, **exactly(most["S"]))
+    light = first == LIGHT and all(one.power(n) <= 1 for one in (episode, again) for n in SIDES)
+    fits = light and all(found == HEAVY for found in (third, *models))
+    numbers = {f"entries touched in {name}": str(order) for name, order in work.items()}
+    numbers |= {f"bytes of {name}": str(order) for name, order in memory.items()}
+    return Finding(verdict(refuted=not fits), numbers, ANY_POWER, **exactly(first.power("S")))
 
 
 EPOCHS = {  # of a theorem: the one whose algorithm runs in every epoch, and zeta
@@ -176,57 +164,47 @@ def with_epochs(order: Monomial, zeta: Fraction) -> Monomial:
     return order * Monomial({"K": loss - zeta * loss})
 
 
-def least_states(table: Sequence[theory.Row]) -> Monomial:
+def least_states() -> Monomial:
     """The S from which Algorithm 1's order is below Ding and Lavaei's."""
-    ratio = printed(table, theory.FIRST) / printed(table, DING_LAVAEI)
+    ratio = printed(theory.FIRST) / printed(DING_LAVAEI)
     return (ratio / Monomial({"S": ratio.power("S")})) ** (-1 / ratio.power("S"))
 
 
 @check("C21")
 def table_1(given: Given) -> Finding:
-    table, theorems, (H,) = theory.TABLE, theory.THEOREMS, symbols("H")
+    theorems, (H,) = theory.THEOREMS, symbols("H")
     regrets = {name: parse(theorem.regret) for name, theorem in theorems.items()}
-    agree = all(printed(table, name) == order for name, order in regrets.items())
+    agree = all(printed(name) == order for name, order in regrets.items())
     agree &= all(regrets[n] == with_epochs(regrets[m], zeta) for n, (m, zeta) in EPOCHS.items())
-    rows = {row.algorithm: row.violation_order for row in table if row.algorithm in theorems}
+    rows = {row.algorithm: row.violation_order for row in theory.TABLE if row.algorithm in theorems}
     differ = {n: regrets[n] for n, theorem in theorems.items() if theorem.violation != rows[n]}
     vanish = all(rows[n] == "0" and order.power("K") < 1 for n, order in differ.items())
-    why = (
-        "The regrets are the theorems', but Theorems 3 and 4 have a violation of the regret's "
-        "order where the table has 0*. That takes the tightened variants of section 7, for which "
-        "the paper's own Lemma 9 makes the regret larger by a factor H/delta."
-    )
-    numbers = [("Algorithm 1's order is below row 1 from S =", str(least_states(table)))]
+    numbers = {"Algorithm 1's order is below row 1 from S =": str(least_states())}
     for n, v in differ.items():
+        of_zero = f"{theorems[n].source} with V = 0"
         said = f"{CONDITION[n]} (in the text), {1 - v.power('K')} (derived)"
-        numbers.append((f"{theorems[n].source} with V = 0: regret", str(H * v)))
-        numbers.append((f"{theorems[n].source} with V = 0: power of K in its condition", said))
-    numbers.append(("row 1, of linear kernels by the caption", str(printed(table, DING_LAVAEI))))
+        numbers[f"{of_zero}: regret"] = str(H * v)
+        numbers[f"{of_zero}: power of K in its condition"] = said
+    numbers["row 1, of linear kernels by the caption"] = str(printed(DING_LAVAEI))
     repair = findings.ASSUMPTION if vanish and agree else None
     found = verdict(refuted=bool(differ) or not agree, repair=repair)
-    said = why if repair else "Rows and theorems differ in regret, or V does not vanish."
-    return Finding(found, said, numbers, ANY_POWER, **exactly(len(differ)))
+    return Finding(found, numbers, ANY_POWER, **exactly(len(differ)))
 
 
 @check("C25")
 def over_ding_and_lavaei(given: Given) -> Finding:
     """By what power of a size Algorithm 3's row is smaller; d = S A in a tabular problem."""
-    theirs, (S, A) = printed(theory.TABLE, DING_LAVAEI), symbols("S A")
-    gain = theirs / printed(theory.TABLE, theory.THIRD)
+    theirs, (S, A) = printed(DING_LAVAEI), symbols("S A")
+    gain = theirs / printed(theory.THIRD)
     tabular, needed = gain.substitute("d", S * A), Fraction(1, 4) - gain.power("H")
     holds = not needed and min(gain.power("B"), gain.power("d")) > 0
     answer = verdict(refuted=not holds) if theirs.power("d") else findings.NO_SOURCE
-    why = (
-        "The bound that is compared with, for linear kernels, is not printed in the paper. "
-        "Against their row in Table 1, which is tabular, Algorithm 3 gains in B and loses in H."
-    )
     crossing = Monomial({n: -tabular.power(n) / gain.power("B") for n in "HSA" if gain.power("B")})
-    numbers = [(f"gain in {n}, by the table, d = S A", str(tabular.power(n))) for n in "HSAB"]
-    asked = theirs.power("H") + needed
-    numbers.append(("power of H in their bound that the remark asks for", str(asked)))
-    numbers.append(("Algorithm 3's row is the smaller, d = S A, from B =", str(crossing)))
-    said = why if answer == findings.NO_SOURCE else f"The gain is {gain}."
-    return Finding(answer, said, numbers, **exactly(gain.power("H")))
+    numbers = {f"gain in {n}, by the table, d = S A": str(tabular.power(n)) for n in "HSAB"}
+    asked = str(theirs.power("H") + needed)
+    numbers["power of H in their bound that the remark asks for"] = asked
+    numbers["Algorithm 3's row is the smaller, d = S A, from B ="] = str(crossing)
+    return Finding(answer, numbers, **exactly(gain.power("H")))
 
 
 def in_K(orders: Iterable[str]) -> list[Fraction]:
@@ -236,37 +214,25 @@ def in_K(orders: Iterable[str]) -> list[Fraction]:
 @check("C26")
 def best_for_stationary(given: Given) -> Finding:
     """A stationary CMDP has any budget, so the table's rows are results on it, too."""
-    mine, cited = printed(theory.TABLE, theory.FIRST), theory.CITED
+    mine, cited = printed(theory.FIRST), theory.CITED
     own = [row.regret_order for row in theory.TABLE[:5] if row.model_free]
     best = min(in_K(known.regret for known in cited if known.violation == "0"))
     free = min(in_K([*own, *(known.regret for known in cited if known.model_free)]))
-    in_B = printed(theory.TABLE, "restart_q_ucb").power("B") == mine.power("B")
-    why = (
-        "Papers that this one cites have regret of order sqrt(K) in stationary CMDPs, without "
-        "violation given a safe policy, or model-free with violation of that order. 4/5 is the "
-        "power of Triple-Q alone; the power of B is that of RestartQ-UCB."
-    )
-    numbers = [(f"{known.source}: regret", str(parse(known.regret))) for known in cited]
-    numbers.append(("least power of K of a model-free row of Table 1", str(min(in_K(own)))))
+    in_B = printed("restart_q_ucb").power("B") == mine.power("B")
+    numbers = {f"{known.source}: regret": str(parse(known.regret)) for known in cited}
+    numbers["least power of K of a model-free row of Table 1"] = str(min(in_K(own)))
     repair = findings.MISPRINT if in_B and free == mine.power("K") else None
     found = verdict(refuted=best < mine.power("K") or not in_B, repair=repair)
-    said = why if found == findings.FALSE else f"The least powers of K are {best} and {free}."
     notices = Notice("the power of K less by", float(mine.power("K") - best))
-    return Finding(found, said, numbers, notices, **exactly(mine.power("K")), bound=float(best))
+    return Finding(found, numbers, notices, **exactly(mine.power("K")), bound=best)
 
 
 @check("C27")
 def as_unconstrained(given: Given) -> Finding:
-    mine, triple_q = (printed(theory.TABLE, name) for name in (theory.FIRST, "triple_q"))
+    mine, triple_q = (printed(name) for name in (theory.FIRST, "triple_q"))
     others, lower = in_K(theory.UNCONSTRAINED.values()), parse(theory.LOWER_BOUND)
     in_B, power = lower.power("B") == mine.power("B"), mine.power("K")
-    why = (
-        "The same paragraph has K^(1/2) and K^(2/3) for unconstrained MDPs; if it means stationary "
-        "CMDPs, of which it speaks before, the order is that of Triple-Q. The power of B is that "
-        "of the lower bound for drifting MDPs, the power of K is not."
-    )
-    numbers = [("lower bound of Mao et al., T = K H", str(lower))]
     repair = findings.MISPRINT if in_B and triple_q.power("K") == power else None
     found = verdict(refuted=power not in others or not in_B, repair=repair)
-    said = why if found == findings.MISPRINT else f"Algorithm 1's row is {mine}."
-    return Finding(found, said, numbers, ANY_POWER, **exactly(power))
+    numbers = {"lower bound of Mao et al., T = K H": str(lower)}
+    return Finding(found, numbers, ANY_POWER, **exactly(power))

@@ -34,37 +34,34 @@ from fractions import Fraction
 import numpy as np
 
 from nscmdp import optimum
-from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import Problem
 from wei2023.proofs.arithmetic import Monomial, symbols
 from wei2023.proofs.findings import Inequality
+from wei2023.proofs.instrumented import tightened
+from wei2023.verdicts import theory
 
 S, A, H, K, B, IOTA, DELTA, T = symbols("S A H K B iota delta t")
 THIRD, FIFTH, HALF = Fraction(1, 3), Fraction(1, 5), Fraction(1, 2)
-
-
-def times(number: float, order: Monomial) -> Monomial:
-    return Monomial(order.powers, number * order.coefficient)
 
 
 SIZE = (S * A * H**6 * IOTA**3) ** HALF
 RATE = H**4 * (S * A) ** HALF * B**THIRD * K ** (4 * FIFTH)
 CHI, ETA = K**FIFTH, K**FIFTH * B**THIRD
 FRAME, BTILDE = K ** (3 * FIFTH) * B ** (-2 * THIRD), B**THIRD * K ** (-2 * FIFTH)
-EPS = times(8, SIZE * B**THIRD * K**-FIFTH)
+EPS = 8 * SIZE * B**THIRD * K**-FIFTH
 LEAST_IOTA = 128 * 5 * math.log(16)
-LOG = times(4, times(32, H**2 * IOTA**HALF / DELTA) ** Fraction(1, 4))  # at least l
+LOG = 4 * (32 * H**2 * IOTA**HALF / DELTA) ** Fraction(1, 4)  # at least l
 
 
 def estimation() -> dict[str, Monomial]:
     """How much Q or C over-estimates in all frames."""
     return {
         "first visits": H**2 * S * A * K / FRAME,
-        "learning rate": times(2, H**3 * IOTA**HALF * K / CHI),
-        "learning rate, b~": times(4, H**4 * BTILDE * K / CHI),
-        "bonus": times(math.sqrt(2), (H**4 * S * A * IOTA * K**2 * CHI / FRAME) ** HALF),
-        "b~": times(2, BTILDE * H**2 * K),
+        "learning rate": 2 * H**3 * IOTA**HALF * K / CHI,
+        "learning rate, b~": 4 * H**4 * BTILDE * K / CHI,
+        "bonus": (2 * H**4 * S * A * IOTA * K**2 * CHI / FRAME) ** HALF,
+        "b~": 2 * BTILDE * H**2 * K,
     }
 
 
@@ -72,8 +69,8 @@ def regret() -> dict[str, Monomial]:
     return {
         "tightening": K * H * EPS / DELTA,
         **estimation(),
-        "drift of the queue, iota": times(2, H**4 * IOTA * K / ETA),
-        "drift of the queue, b~": times(4, H**4 * BTILDE**2 * K / ETA),
+        "drift of the queue, iota": 2 * H**4 * IOTA * K / ETA,
+        "drift of the queue, b~": 4 * H**4 * BTILDE**2 * K / ETA,
         "drift of the queue, eps": EPS**2 * K / ETA,
         "failed optimism": H**2 * B ** (2 * THIRD) / K,
         "failed optimism, per frame": H**2 * B ** (2 * THIRD) * K ** (-3 * FIFTH) / ETA,
@@ -82,21 +79,21 @@ def regret() -> dict[str, Monomial]:
 
 def losses(log: Monomial) -> dict[str, Monomial]:
     """What K eps has to make up for: estimation and L E[Z], with its logarithm."""
-    failed = times(4, H**2 * B ** (2 * THIRD) / DELTA)
+    failed = 4 * H**2 * B ** (2 * THIRD) / DELTA
     queue = {
-        "queue, iota": times(100, log * H**4 * IOTA / DELTA),
-        "queue, b~": times(100, log * BTILDE**2 * H**2 / DELTA),
+        "queue, iota": 100 * log * H**4 * IOTA / DELTA,
+        "queue, b~": 100 * log * BTILDE**2 * H**2 / DELTA,
         "queue, failed optimism": failed / K,
         "queue, failed optimism, per frame": failed / (ETA * K ** (3 * FIFTH)),
-        "queue, eta": times(4, ETA * H**2 * IOTA**HALF / DELTA),
-        "queue, eta b~": times(8, ETA * H**2 * BTILDE / DELTA),
+        "queue, eta": 4 * ETA * H**2 * IOTA**HALF / DELTA,
+        "queue, eta b~": 8 * ETA * H**2 * BTILDE / DELTA,
     }
     return {**estimation(), **{name: FRAME * term for name, term in queue.items()}}
 
 
 def at_condition(ratio: Monomial, inside: Fraction) -> Monomial:
-    """With the K of the condition put in."""
-    return ratio.substitute("K", times(16, SIZE * B**inside * T / DELTA) ** 5)
+    """The ratio with the K of the condition put in."""
+    return ratio.substitute("K", (16 * SIZE * B**inside * T / DELTA) ** 5)
 
 
 def bounded(ratio: Monomial, least_B: float, names: str) -> bool:
@@ -116,7 +113,7 @@ def largest_share(inside: Fraction, least_B: float) -> float:
     most = 0.0
     for loss in losses(LOG).values():
         share = at_condition(loss / (K * EPS), inside)
-        share = share.substitute("delta", H if share.power("delta") > 0 else times(128, IOTA**-1))
+        share = share.substitute("delta", H if share.power("delta") > 0 else 128 * IOTA**-1)
         if not bounded(share, least_B, "S A H t iota"):
             return math.inf
         most += share.coefficient * LEAST_IOTA ** float(share.power("iota"))
@@ -126,8 +123,7 @@ def largest_share(inside: Fraction, least_B: float) -> float:
 def logs_of(problem: Problem, log10_K: float) -> dict[str, float]:
     """Logarithms of all symbols, at another K."""
     logs = {name: math.log10(getattr(problem, name)) for name in ("S", "A", "H", "B", "delta")}
-    doubled = 0.5 * math.log(2 * problem.S * problem.A * problem.H)
-    iota = 128 * (doubled + log10_K * math.log(10))
+    iota = theory.iota(problem, log10_K * math.log(10))
     return {**logs, "K": log10_K, "iota": math.log10(iota)}
 
 
@@ -154,24 +150,15 @@ def least(enough: Callable[[float], bool], low: float, high: float) -> float:
     return high
 
 
-def tightening_loss(env: DriftingCMDP) -> float:
-    """The most that V* - V^(eps,*) is along a path, at eps = delta/2."""
-    problem, worst = Problem.of(env), 0.0
-    for k in np.linspace(1, env.episodes, 9).astype(int):
-        model = env.at(int(k))
-        paid = (model.successors, model.probability, model.reward_of, model.utility_of)
-        tighter = CMDP.sparse(*paid, model.H, model.rho + problem.delta / 2, model.mu0)
-        loss = optimum.constrained(model).value - optimum.constrained(tighter).value
-        worst = max(worst, loss)
-    return worst
-
-
 def inequalities(env: DriftingCMDP, problem: Problem, at: float) -> list[Inequality]:
     """The choices behind the K = 10^at of Theorem 1, and what they would have to be."""
     eps, most = EPS.log10(logs_of(problem, at)), math.log10(problem.delta / 2)
     first = least(lambda log10_K: needed_eps(problem, log10_K) <= most, 0.0, 2 * at)
+    models = [env.at(int(k)) for k in np.linspace(1, env.episodes, 9)]
+    values = [optimum.constrained(one).value for one in models]
+    tighter = [optimum.constrained(tightened(one, problem.delta / 2)).value for one in models]
     steps = {
-        "loss per episode for eps = delta/2": (problem.H / 2, tightening_loss(env)),
+        "loss per episode for eps = delta/2": (problem.H / 2, max(np.subtract(values, tighter))),
         "eps, and what the proof's own bounds need": (10**eps, 10 ** needed_eps(problem, at)),
         "K, and that at which this least eps is delta/2": (10**at, 10**first),
     }

@@ -60,10 +60,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nscmdp.cmdp import CMDP, Array
+from nscmdp import algorithms
+from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
+from nscmdp.problem import Problem
 from wei2023.proofs import instrumented
-from wei2023.proofs.instrumented import Constants, Sizes, literal
+from wei2023.proofs.instrumented import Constants, Sizes, arms, literal
 
 RHO, HALF = Fraction(3, 4), Fraction(1, 2)
 
@@ -85,14 +87,10 @@ def root(x: Fraction) -> Fraction:
     return Fraction(math.isqrt(math.floor(x * 10**18)) + 1, 10**9)
 
 
-def two_arms(rewards: tuple[float, float], utilities: tuple[float, float], rho: float) -> CMDP:
-    return CMDP(P=np.ones((1, 1, 2, 1)), r=[[rewards]], g=[[utilities]], rho=rho, mu0=[1.0])
-
-
 class Drift:
     """What both drifts have in common; ``small_iota`` replaces iota for an n that can be run."""
 
-    def __init__(self, n: int, m: int, small_iota: Fraction | None = None) -> None:
+    def __init__(self, n: int, m: int = -1, small_iota: Fraction | None = None) -> None:
         self.n, self.m, self.delta = n, m, Fraction(1, 4) if m > 0 else HALF
         self.K, self.B, self.btilde = n**10, Fraction(n) ** (3 * m), Fraction(n) ** (m - 4)
         self.frame, self.frames = n ** (6 - 2 * m), n ** (4 + 2 * m)
@@ -128,7 +126,7 @@ class FastDrift(Drift):
     def env(self) -> DriftingCMDP:
         step = float(self.step)
         rewards = (0.5, 0.5 + step) if step <= 0.5 else (0.0, step)
-        models = [two_arms((0.0, reward), (1.0, 0.0), float(RHO)) for reward in rewards]
+        models = [arms([0, reward], [1, 0], float(RHO)) for reward in rewards]
         knots = np.arange(1, self.K + 1)
         return DriftingCMDP(models, knots, (knots - 1) % 2, name="fast")  # type: ignore[arg-type]
 
@@ -153,18 +151,12 @@ def first_admitted(m: int, statement: Statement, most: int = 10**60) -> FastDrif
 
 
 class SlowDrift(Drift):
-    def __init__(self, n: int, small_iota: Fraction | None = None) -> None:
-        super().__init__(n, -1, small_iota)
-
-    def visits(self) -> Fraction:
-        """(1): of arm 1 in a frame with Z <= eta/2"""
-        least = Fraction(1, 6) - self.step / 3
-        return max(Fraction(1), 1 + self.iota * (self.chi + 1) / (16 * least**2) - self.chi)
-
     def rise(self) -> Fraction:
-        """(2): u"""
+        """(2): u, by the visits of (1) to arm 1 in a frame with Z <= eta/2"""
+        least = Fraction(1, 6) - self.step / 3
+        visits = max(Fraction(1), 1 + self.iota * (self.chi + 1) / (16 * least**2) - self.chi)
         bonuses = 2 * root(self.iota * (self.chi + 1) * (self.chi + self.frame))
-        return HALF - 2 * self.btilde - (self.visits() + bonuses) / self.frame
+        return HALF - 2 * self.btilde - (visits + bonuses) / self.frame
 
     def queue(self) -> Fraction | None:
         """(3): the least Z from its passing eta/2 on; none where it need not pass, or that is 0"""
@@ -206,23 +198,22 @@ class Ties:
 
     def env(self, episodes: int) -> DriftingCMDP:
         """The better arm's reward falls from 1 to 1 - B."""
-        models = [two_arms((top, 0.0), (1.0, 1.0), 0.5) for top in (1.0, 1.0 - self.B)]
+        models = [arms([top, 0], [1, 1], 0.5) for top in (1.0, 1.0 - self.B)]
         return DriftingCMDP(models, [1, episodes], name="ties")
 
     def candidates(self) -> list[float]:
-        """K^(1/3) W^(j/J) / (Delta^(3/2) W), Delta = (40 sqrt(S A H^6 iota^3)/delta)^2"""
-        iota, J = 128 * math.log(2 * self.K), math.ceil(math.log(self.epoch))
-        scale = (40 * math.sqrt(2 * iota**3) / float(HALF)) ** 3 * self.epoch
-        return [self.K ** (1 / 3) * self.epoch ** (j / J) / scale for j in range(J + 1)]
+        """B_j of Algorithm 2"""
+        problem = Problem.of(self.env(self.K))
+        return algorithms.constants("double_restart_triple_q", problem, "literal").budgets
 
     def regret(self, runs: int, rng: np.random.Generator) -> float:
         """The mean in all epochs, where each has the candidate that loses least."""
-        env, found = self.env(self.epoch), []
-        for candidate in self.candidates():
-            constants, lost = literal(Sizes(1, 2, 1, self.epoch, candidate)), 0.0
+        env, lost = self.env(self.epoch), dict.fromkeys(self.candidates(), 0.0)
+        for candidate in lost:
+            constants = literal(Sizes(1, 2, 1, self.epoch, candidate))
             for state in instrumented.episodes(env, constants, runs, rng):
                 if state.k <= self.epoch:
                     rewards = env.at(state.k).r[0, 0]
-                    lost += float((rewards.max() - state.policy()[:, 0, 0] @ rewards).mean())
-            found.append(lost)
-        return self.epochs * min(found)
+                    missed = rewards.max() - state.policy()[:, 0, 0] @ rewards
+                    lost[candidate] += float(missed.mean())
+        return self.epochs * min(lost.values())

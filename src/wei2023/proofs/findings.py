@@ -6,41 +6,33 @@ theorems, lemmas and remarks alike get theirs.
 """
 
 import math
-import re
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nscmdp.randomness import stream
 
-FALSE = "false"
-OPEN = "open"
-ASSUMPTION = "needs an assumption"
-MISPRINT = "holds after a misprint"
-ASYMPTOTIC = "asymptotic"
-HOLDS = "holds"
-IDENTITY = "identity"
-NO_SOURCE = "source not at hand"
-DEPENDS = "depends on unstated choices"
+Number = float | Fraction
+Numbers = Mapping[str, Number | str]
+Step = tuple[()] | tuple[str, str, float]
 VERDICTS = {
-    FALSE: "a counterexample contradicts it, and no reading of it that makes up for that serves where it is used",
-    OPEN: "not contradicted, or not once an assumption is added, but its proof has a step that fails",
-    ASSUMPTION: "holds once an assumption or a definition is added that the paper does not state",
-    MISPRINT: "to the letter it is contradicted; what its proof or its use has in its place holds",
-    ASYMPTOTIC: "its proof adds up, and as constants are hidden in O~ or Omega no finite number of episodes decides",
-    HOLDS: "as printed, wherever it was tried",
-    IDENTITY: "an identity or a textbook inequality: a check of it notices no error that an author could make",
-    NO_SOURCE: "a comparison with a bound that the paper does not print",
-    DEPENDS: "what the paper leaves open decides",
+    "false": "a counterexample contradicts it, and no reading of it that makes up for that serves where it is used",
+    "open": "not contradicted, or not once an assumption is added, but its proof has a step that fails",
+    "needs an assumption": "holds once an assumption or a definition is added that the paper does not state",
+    "holds after a misprint": "to the letter it is contradicted; what its proof or its use has in its place holds",
+    "asymptotic": "its proof adds up, and as constants are hidden in O~ or Omega no finite number of episodes decides",
+    "holds": "as printed, wherever it was tried",
+    "identity": "an identity or a textbook inequality: a check of it notices no error that an author could make",
+    "source not at hand": "a comparison with a bound that the paper does not print",
+    "depends on unstated choices": "what the paper leaves open decides",
 }
-LONGEST = 400  # characters of a reason
-SENTENCE = re.compile(r"[.!?](?=\s|$)")
+FALSE, OPEN, ASSUMPTION, MISPRINT, ASYMPTOTIC, HOLDS, IDENTITY, NO_SOURCE, DEPENDS = VERDICTS
 
 
 def verdict(
-    *,
     refuted: bool = False,
     repair: str | None = None,
     proved: bool = True,
@@ -72,8 +64,9 @@ class Given(NamedTuple):
 
     problems: int = 40  # random problems that an exact statement is tried on
     samples: int = 400  # runs that a statement on means or probabilities is tried on
-    folder: Path | None = None  # a finished run, for the checks that read its tables
-    roles: dict[str, list[str]] = {}  # the experiments of each role in it  # noqa: RUF012
+
+    def few(self, part: int = 20) -> int:
+        return max(4, self.samples // part)
 
     def rng(self, claim: str, *key: object) -> np.random.Generator:
         """A stream of the claim's own: the same on every machine, whatever else is checked."""
@@ -103,32 +96,43 @@ class Notice(NamedTuple):
 
 class Finding(NamedTuple):
     verdict: str
-    why: str  # at most two sentences and 400 characters: what decides
-    numbers: Sequence[
-        tuple[str, str | float]
-    ] = ()  # what a reader may want beside it: (what, how much)
+    numbers: Numbers = MappingProxyType({})  # what a reader may want beside it
     notices: Notice | None = None
-    value: float | None = None  # what was measured, where it comes nearest to the edge
-    low: float | None = None  # its interval; both are the value where it is exact
-    high: float | None = None
-    bound: float | None = None  # the edge
-    slack: float | None = (
-        None  # how far from it: at least 0 where the statement, perhaps repaired, holds
-    )
+    value: Number | None = None  # what was measured, where it comes nearest to the edge
+    low: Number | None = None  # its interval; both are the value where it is exact
+    high: Number | None = None
+    bound: Number | None = None  # the edge
+    slack: Number | None = None  # at least 0 where the statement, perhaps repaired, holds
     slack_in: str = "units of the value"  # or "orders of magnitude", "share of the bound"
     samples: int = 0  # problems, runs or steps that were looked at
     inequalities: Sequence[Inequality] = ()  # for the figure of looseness
     rows: Sequence[dict[str, Any]] = ()  # the data that its figure draws
+    says: Mapping[str, object] = MappingProxyType({})  # for the places in the ledger's reason
 
-    def checked(self) -> "Finding":
-        """The finding itself; raises ValueError where it cannot be shown."""
-        if self.verdict not in VERDICTS:
-            raise ValueError(f"verdict {self.verdict!r}: expected one of {', '.join(VERDICTS)}")
-        sentences = len(SENTENCE.findall(self.why.rstrip("."))) + 1
-        if len(self.why) > LONGEST or sentences > 2:
-            said = f"{len(self.why)} characters and {sentences} sentences"
-            raise ValueError(f"why has {said}, at most {LONGEST} and 2 are shown: {self.why}")
-        return self
+
+def exactly(value: Number) -> dict[str, Any]:
+    """The value and the ends of its interval."""
+    return dict.fromkeys(("value", "low", "high"), float(value))
+
+
+def within(value: Number, bound: Number, unit: str = "share of the bound") -> dict[str, Any]:
+    """The edges of a finding on a value of at most ``bound``."""
+    slack = bound - value
+    if unit == "orders of magnitude":
+        slack = math.log10(bound) - math.log10(value)
+    return {**exactly(value), "bound": bound, "slack": slack, "slack_in": unit}
+
+
+def bounded(
+    answer: str, numbers: Numbers, value: float, notices: str, samples: int, step: Step = ()
+) -> Finding:
+    """The finding on a value of at most 1; an error by a factor of more than 1/value is noticed.
+
+    ``step`` is an inequality of the proof with the same bound: what it says, where, and the value.
+    """
+    steps = [Inequality(*step[:2], 1.0, step[2])] if step else []
+    edges = within(value, 1.0) | {"samples": samples, "inequalities": steps}
+    return Finding(answer, numbers, Notice(notices, 1 / value), **edges)
 
 
 Check = Callable[[Given], Finding]

@@ -1,11 +1,13 @@
 """What workflow/claims.yaml says of the paper's claims: where each stands, what it says, and what decides it."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from wei2023.proofs.findings import VERDICTS
 from wei2023.study.catalogue import CLAIM_GROUPS, CLAIMS
 from wei2023.study.config import Strict
 
@@ -14,12 +16,23 @@ Id = Annotated[str, Field(pattern=r"^C\d+[a-z]?$")]
 Covered = Annotated[str, Field(pattern=r"^C\d+[a-z]?'?$")]
 
 
+def two_sentences(reason: str) -> str:
+    sentences = 1 + len(re.findall(r"[.!?]\s", reason))
+    if len(reason) > 400 or sentences > 2:
+        raise ValueError(f"why has {len(reason)} characters and {sentences} sentences: 400 and 2")
+    return reason
+
+
+Reason = Annotated[str, AfterValidator(two_sentences)]
+
+
 class Entry(Strict):
     """One row: a claim, or several with one cause."""
 
     id: Id
     covers: list[Covered] = Field(default=[])  # other ids that it stands for
     group: Literal[GROUPS]  # type: ignore[valid-type]  # the file of its check
+    why: dict[Literal[*VERDICTS], Reason]  # type: ignore[valid-type]  # of each verdict it may get
     where: str  # in the paper
     statement: str
     formula: str  # LaTeX

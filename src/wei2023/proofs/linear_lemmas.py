@@ -20,13 +20,14 @@ C29   (Lemma 24)  |w^pi| <= 2H sqrt(d)  for w^pi = theta + int V dmu, with ||mu|
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from nscmdp.cmdp import Array
 from wei2023.proofs import findings
-from wei2023.proofs.findings import Finding, Given, Notice, check, verdict
+from wei2023.proofs.findings import Finding, Given, Notice, Number, bounded, check, verdict
 from wei2023.proofs.linear_counterexample import Masses, squares
 from wei2023.proofs.linear_runs import EPISODES, Run, runs
 
@@ -47,36 +48,30 @@ PRINTED: dict[str, Callable[..., Any]] = {  # what the lemmas allow
 MULTIPLES = (4, 2, 8, 100, 10**6)  # what the premise of Lemma 27 multiplies the violation by
 
 
-def repairable(literal: Shares, kind: str, shares: Shares, why: str, what: str, n: int) -> Finding:
+def repairable(literal: Shares, kind: str, shares: Shares, what: str, n: int) -> Finding:
     """Of a bound: what is used of it to the letter, which exceeds 1, and once it is repaired."""
     most = max(shares.values())
-    return Finding(
-        verdict(refuted=min(literal.values()) > 1, repair=kind if most <= 1 + ROUNDING else None),
-        why,
-        [*literal.items(), *shares.items()],
-        Notice(what, 1 / most),
-        value=most,
-        bound=1.0,
-        slack=1 - most,
-        slack_in="share of the bound",
-        samples=n,
-    )
+    repair = kind if most <= 1 + ROUNDING else None
+    answer = verdict(refuted=min(literal.values()) > 1, repair=repair)
+    return bounded(answer, literal | shares, most, what, n)._replace(low=None, high=None)
 
 
-def needed(one: Run) -> float:
+def needed(x: Array, dual: Array, eta: Number, xi: Number) -> Number:
     """The largest over Y in [0, xi] of sum_k (Y - Y_k) x_k - Y^2/(2 eta)."""
-    Y = min(max(one.constants.eta * one.drive.sum(), 0.0), one.constants.xi)
-    return ((Y - one.dual) * one.drive).sum() - Y**2 / (2 * one.constants.eta)
+    Y = min(max(eta * x.sum(), 0), xi)
+    return ((Y - dual) * x).sum() - Y**2 / (2 * eta)
+
+
+def needed_in(one: Run) -> float:
+    return float(needed(one.drive, one.dual, one.constants.eta, one.constants.xi))
 
 
 def exact_share(x: Sequence[Fraction]) -> float:
     """Of the last term that these x_k need at H = eta = 1, xi = sqrt(K)."""
-    Y, left, xi = ZERO, ZERO, Fraction(math.isqrt(len(x)))
-    best = min(max(sum(x, ZERO), ZERO), xi)
-    for one in x:
-        left += (best - Y) * one
-        Y = min(max(Y + one, ZERO), xi)
-    return float((left - best**2 / 2) / PRINTED["Lemma 17"](ONE, len(x)))
+    Y, xi = [ZERO], Fraction(math.isqrt(len(x)))
+    for one in x[:-1]:
+        Y.append(min(max(Y[-1] + one, ZERO), xi))
+    return float(needed(np.array(x), np.array(Y), ONE, xi) / PRINTED["Lemma 17"](ONE, len(x)))
 
 
 @check("C15")
@@ -84,16 +79,11 @@ def dual_inequality(given: Given) -> Finding:
     used = []
     for one in runs(given.problems):
         bound = PRINTED["Lemma 17"](one.constants.eta, one.sizes[2] ** 2 * one.sizes[3])
-        used.append(needed(one) / bound)
-    return repairable(
-        {"needed over eta H^2 K/2, V_g = -3/2, 1, 1, 1": exact_share(UNCLIPPED)},
-        findings.ASSUMPTION,
-        {"V_g = rho - H and H by turns": exact_share(BY_TURNS), "in runs, at most": max(used)},
-        "The listing clips V_g from above alone, and -3/2, 1, 1, 1 (rho = 1/2, H = 1) breaks it. "
-        "With V_g >= rho - H, which a clip at 0 gives, it holds, and no smaller last term does.",
-        "the last term divided by",
-        EPISODES * len(used),
-    )
+        used.append(needed_in(one) / bound)
+    literal = {"needed over eta H^2 K/2, V_g = -3/2, 1, 1, 1": exact_share(UNCLIPPED)}
+    shares = {"V_g = rho - H and H by turns": exact_share(BY_TURNS), "in runs, at most": max(used)}
+    notices, samples = "the last term divided by", EPISODES * len(used)
+    return repairable(literal, findings.ASSUMPTION, shares, notices, samples)
 
 
 @check("C15b")
@@ -105,32 +95,27 @@ def textbook(given: Given) -> Finding:
         pi = np.exp(F - F.max(axis=1, keepdims=True))
         gap = F.max(axis=1) - (pi * F).sum(axis=1) / pi.sum(axis=1)
         shares[f"share of log(A)/alpha, A = {A}"] = float(gap.max()) / math.log(A)
-    used = [needed(one) / one.constants.eta / (one.drive**2).sum() for one in runs(n)]
+    used = [needed_in(one) / one.constants.eta / (one.drive**2).sum() for one in runs(n)]
     shares["share of (eta/2) sum x_k^2, at most"] = 2 * max(used)
-    return Finding(
-        findings.IDENTITY if max(shares.values()) <= 1 + ROUNDING else findings.FALSE,
-        "Gibbs' inequality, and that the projection onto an interval does not expand distances.",
-        [*shares.items()],
-        samples=100 * n,
-    )
+    answer = findings.IDENTITY if max(shares.values()) <= 1 + ROUNDING else findings.FALSE
+    return Finding(answer, shares, samples=100 * n)
 
 
 def potential(given: Given) -> tuple[float, float]:
     """The largest shares that are used of the upper bound, and of the sum by the lower bound."""
     rng, n, above, below = given.rng("C15c"), given.problems, 0.0, 0.0
-    for ridge in (1.0, 2.0, 10.0):
-        for d in (1, 2, 5):
-            phi = rng.normal(size=(n, 60, d))
-            length = np.linalg.norm(phi, axis=2, keepdims=True)
-            phi *= rng.uniform(0, 1, size=(n, 60, 1)) ** 0.1 / length
-            phi[0] = np.eye(d)[np.arange(60) % d]
-            gram, total = np.tile(ridge * np.eye(d), (n, 1, 1)), np.zeros(n)
-            for new in phi.swapaxes(0, 1):
-                total = total + np.einsum("ni,nij,nj->n", new, np.linalg.inv(gram), new)
-                gram = gram + new[:, :, None] * new[:, None, :]
-                growth = np.linalg.slogdet(gram)[1] - d * math.log(ridge)
-                above = max(above, float((total / PRINTED["Lemma 26"](growth)).max()))
-                below = max(below, float((growth / total).max()))
+    for ridge, d in product((1.0, 2.0, 10.0), (1, 2, 5)):
+        phi = rng.normal(size=(n, 60, d))
+        length = np.linalg.norm(phi, axis=2, keepdims=True)
+        phi *= rng.uniform(0, 1, size=(n, 60, 1)) ** 0.1 / length
+        phi[0] = np.eye(d)[np.arange(60) % d]
+        gram, total = np.tile(ridge * np.eye(d), (n, 1, 1)), np.zeros(n)
+        for new in phi.swapaxes(0, 1):
+            total = total + np.einsum("ni,nij,nj->n", new, np.linalg.inv(gram), new)
+            gram = gram + new[:, :, None] * new[:, None, :]
+            growth = np.linalg.slogdet(gram)[1] - d * math.log(ridge)
+            above = max(above, float((total / PRINTED["Lemma 26"](growth)).max()))
+            below = max(below, float((growth / total).max()))
     return above, below
 
 
@@ -138,18 +123,13 @@ def potential(given: Given) -> tuple[float, float]:
 def elliptical_potential(given: Given) -> Finding:
     above, below = potential(given)
     cubes, early = (PRINTED["Lemma 26"](math.log(1 + more)) for more in (1 / 8, 1))
-    return repairable(
-        {
-            "sum over upper bound with phi phi^T phi, phi = 1/2": 1 / 4 / cubes,
-            "the same with the last matrix but one, phi = 1, 1": 3 / 2 / early,
-        },
-        findings.MISPRINT,
-        {"share of the upper bound": above, "share of the sum that the lower bound is": below},
-        "With phi phi^T phi in the matrix, or k+1 for the K+1 of the last one, phi = 1/2 and two "
-        "phi = 1 break it (d = 1). With phi phi^T and the last matrix it holds.",
-        "one of the bounds sharpened by",
-        9 * given.problems,
-    )
+    literal = {
+        "sum over upper bound with phi phi^T phi, phi = 1/2": 1 / 4 / cubes,
+        "the same with the last matrix but one, phi = 1, 1": 3 / 2 / early,
+    }
+    shares = {"share of the upper bound": above, "share of the sum that the lower bound is": below}
+    notices, samples = "one of the bounds sharpened by", 9 * given.problems
+    return repairable(literal, findings.MISPRINT, shares, notices, samples)
 
 
 @check("C15d")
@@ -161,15 +141,10 @@ def weight_norm(given: Given) -> Finding:
         bound = PRINTED["Lemma 25"](horizon, d, np.arange(K) % one.constants.D + 1)
         used.append(float((one.weight / bound).max()))
     made_up = float(math.sqrt(n) * (1 + H) / 2 / PRINTED["Lemma 25"](H, 1, n + 1))
-    return repairable(
-        {"norm over bound, one target of -10H": float(5 * H / PRINTED["Lemma 25"](H, 1, 2))},
-        findings.ASSUMPTION,
-        {"the same, 40 targets of 1 + H, H = 3": made_up, "in runs, at most": max(used)},
-        "Its proof uses |r + V| <= 2H, and the listing clips V from above alone: one target of "
-        "-10H breaks the bound. With a clip at 0 it holds.",
-        "the bound divided by",
-        EPISODES * len(used),
-    )
+    shares = {"the same, 40 targets of 1 + H, H = 3": made_up, "in runs, at most": max(used)}
+    literal = {"norm over bound, one target of -10H": float(5 * H / PRINTED["Lemma 25"](H, 1, 2))}
+    notices, samples = "the bound divided by", EPISODES * len(used)
+    return repairable(literal, findings.ASSUMPTION, shares, notices, samples)
 
 
 def made_up_drift(k: int = 400) -> float:
@@ -285,24 +260,21 @@ def replacement(given: Given) -> Fraction:
 
 @check("C15f")
 def copied_lemma(given: Given) -> Finding:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for c in MULTIPLES:
         regret, violation, _, _ = totals(against(c), HALF)
         claimed = 4 * max(regret + c * violation, ZERO) / c
-        rows.append({"c": c, "violation": float(violation), "claimed": float(claimed)})
+        rows.append({"c": c, "violation": violation, "claimed": claimed})
     regret, _, positive, mu = totals(against(2)[:1], HALF)
     attained = float(positive * (2 * mu - mu) / (regret + 2 * mu * positive))
     return Finding(
         verdict(refuted=all(row["violation"] > row["claimed"] for row in rows)),
-        "Two episodes with multipliers 1 and 0 have regret -1/2 and violation 1/(2c): for any "
-        "coefficient c the premise holds with x = 0, so that no finite xi saves the lemma. "
-        "docs/theorem_3.md does without it.",
-        [
-            ("violation at c = 4, the least that 2C may be", rows[0]["violation"]),
-            ("share of x/(C - max mu) that positive parts attain", attained),
-            ("spare of the steps in its place, at least", float(replacement(given))),
-            ("of 9 steps fail with half their constants, in an example", len(tight())),
-        ],
+        {
+            "violation at c = 4, the least that 2C may be": rows[0]["violation"],
+            "share of x/(C - max mu) that positive parts attain": attained,
+            "spare of the steps in its place, at least": replacement(given),
+            "of 9 steps fail with half their constants, in an example": len(tight()),
+        },
         Notice("the bound on positive parts divided by anything above", 1 / attained),
         value=rows[0]["violation"],
         bound=0.0,
@@ -345,14 +317,6 @@ def weights_of_policies(given: Given) -> Finding:
         literal[f"|w| over 2H sqrt(d), {example.__name__} masses, c = {c}"] = share
         most = math.sqrt(d) + 2 * math.sqrt(size["variation"])
         shares[f"by total variation, {example.__name__} masses"] = math.sqrt(square) / most
-    found = repairable(
-        literal,
-        findings.ASSUMPTION,
-        shares,
-        "phi = e_1/100 and a mass of 100 spread over 1e4 states have ||mu||_2 = 1 and |w| = 100; "
-        "masses of opposite signs do the same to ||mu(S)||. It holds where the total variations of "
-        "mu_1, ..., mu_d, as a vector, have norm at most sqrt(d).",
-        "the bound divided by",
-        len(rows),
-    )
+    notices = "the bound divided by"
+    found = repairable(literal, findings.ASSUMPTION, shares, notices, len(rows))
     return found._replace(rows=rows)

@@ -23,7 +23,7 @@ from nscmdp.drift import DriftingCMDP
 from nscmdp.learner import act, begin_episode, end_of_episode, learn
 from nscmdp.problem import Problem
 from nscmdp.randomness import stream
-from wei2023.proofs.instrumented import Model, Path, draw, evaluate
+from wei2023.proofs.instrumented import Model, draw, evaluate
 
 SIZES = {"states": 8, "actions": 3, "dimension": 3, "horizon": 2, "slater": 0.3}
 CASES = ((0.0, 1), (1.0, 1), (20.0, 8))  # B by the definition of section 7, frames
@@ -51,11 +51,11 @@ class Run(NamedTuple):
 
 def local_budgets(env: DriftingCMDP, D: int) -> Array:
     """(K, 3): B_r, B_g and B_p of the frame of each episode; the step into a frame is in none."""
-    path, phi = Path(env), np.reshape(np.asarray(env.features), (env.S * env.A, -1))
+    phi = np.reshape(np.asarray(env.features), (env.S * env.A, -1))
     inverse = np.linalg.pinv(phi)  # phi has full rank, so that theta and mu follow from r, g and P
     moved, before = np.zeros((env.episodes, 3)), None
     for k in range(env.episodes):
-        model = path.at(k + 1)
+        model = env.at(k + 1)
         r_g_P = model.r, model.g, model.P
         theta_mu = [inverse @ one.reshape(env.H, len(phi), -1) for one in r_g_P]
         if before is not None and k % D:
@@ -67,10 +67,10 @@ def local_budgets(env: DriftingCMDP, D: int) -> Array:
 
 def play(env: DriftingCMDP, constants: Constants, rng: np.random.Generator) -> Iterator[tuple]:
     """Learner, model and first state of every episode, once it is planned, before it is played."""
-    path, learner = Path(env), lsvi(Problem.of(env), [constants])
+    learner = lsvi(Problem.of(env), [constants])
     for k in range(1, env.episodes + 1):
         begin_episode(learner, 0.5)
-        model, u = path.at(k), rng.random((2 * env.H + 1, 1))
+        model, u = env.at(k), rng.random((2 * env.H + 1, 1))
         x = int(draw(model.mu0[None], u[0])[0])
         yield learner, model, x
         for h in range(env.H):
@@ -83,22 +83,23 @@ def play(env: DriftingCMDP, constants: Constants, rng: np.random.Generator) -> I
 
 def run(env: DriftingCMDP, constants: Constants, bonus: float, rng: np.random.Generator) -> Run:
     phi, H, K, found = np.asarray(env.features), env.H, env.episodes, []
-    for learner, (P, r, g, rho, mu0), x in play(env, constants, rng):
+    for learner, model, x in play(env, constants, rng):
+        P, r, g = model.P, model.r, model.g
         Y, pi, V = float(learner.now[0].Y), learner.chances, learner.values.transpose(0, 2, 1)
         norms = np.sqrt(learner.uncertainty).reshape(H, env.S, env.A)
         bare = np.einsum("xai,hji->hjxa", phi, learner.weights)
         target = np.stack([r, g], axis=1) + np.einsum("hxay,hjy->hjxa", P, V[1:])
         allowed = constants.beta * norms[:, None]
         off, Q = np.abs(bare - target), np.minimum(bare + allowed, H)
-        exact = evaluate(Model(P, r, g, rho, mu0), pi)
+        exact = evaluate(model, pi)
         best, optimism = np.zeros(env.S), np.zeros(H)
         for h in reversed(range(H)):
             best = (r[h] + Y * g[h] + P[h] @ best).max(axis=1)
             optimism[h] = (best - V[h, 0] - Y * V[h, 1]).max()
-        weight, drive = np.linalg.norm(learner.weights, axis=2).max(), rho - V[0, 1, x]
+        weight, drive = np.linalg.norm(learner.weights, axis=2).max(), env.rho - V[0, 1, x]
         most = (off / allowed).max(), (off - allowed).max(axis=(0, 2, 3)), (target - Q).max()
         over = V[0] - np.stack([exact.V[0], exact.W[0]])
-        explored = evaluate(Model(P, norms, norms, rho, mu0), pi).V[0]
+        explored = evaluate(Model(P, norms, norms, model.mu0), pi).V[0]
         found.append((Y, drive, weight, *most, optimism, over, explored))
     parts = (np.array(part) for part in zip(*found, strict=True))
     sizes = env.A, phi.shape[2], H, K

@@ -20,6 +20,11 @@ C9.  The proof bounds Q_{k,1} by X, but it can be H^2 (sqrt(iota) + 2 b~). Yet X
      So either beta > H >= C^pi, and C_k(x,a_k) > C^pi; or Q_k(x,a_k) <= 3H - 1.
 C10. Lemma 12 with gamma = delta/4, v = 2 (H^2 sqrt(iota) + b~ H^2), theta = 4 (f + eta X + D)/delta
      and Jensen's inequality; one line of the proof is 4/3 (v + theta), the next v + theta.
+
+The lemmas come near to their bounds in a duel: one state and no drift; at every step action 1 pays
+a reward of 1 and a utility of 3/8, action 2 a utility of 1; rho = 0, delta = H, eps = delta/2.
+Without noise or drift to be covered they apply at b~ = 0 and from iota = 1 on; with action 1 the
+queue rises by H/8 a frame, until z 5/8 exceeds eta.
 """
 
 import math
@@ -30,17 +35,66 @@ from itertools import product
 import numpy as np
 
 from nscmdp.cmdp import Array
-from wei2023.proofs import findings, queue_runs
+from nscmdp.drift import DriftingCMDP
 from wei2023.proofs.arithmetic import symbols
-from wei2023.proofs.findings import Finding, Given, Notice, check, verdict
-from wei2023.proofs.moments import CONTRADICTED, exponent, mean_bound, of_bound
+from wei2023.proofs.findings import ASSUMPTION, MISPRINT, Finding, Given, bounded, check, verdict
+from wei2023.proofs.instrumented import Constants, Sizes, State, arms, episodes, literal
+from wei2023.proofs.moments import exponent, mean_bound
 
 LEMMA_10, SECTION, APPENDIX, LEMMA_13 = "Lemma 10", "Section 5.1", "appendix E.1", "Lemma 13"
 HORIZONS, LARGE = (1, 2, 5, 25, 1e4), 1e6
 IOTAS = (128 * math.log(math.sqrt(2)), 1e3, 1e5)  # the first at S = A = H = K = 1
 DUELS, ETA = (1, 2, 3), 1e9
-Numbers = list[tuple[str, str | float]]
+FRAME = 2000  # of a duel
 LEVELS = tuple(ETA * level for level in (0, 0.3, 0.6, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.55))
+
+
+def single_chain(H: int, K: int) -> tuple[float, float]:
+    """S = A = 1, r = 1, B = 1, printed constants: Q_1 within H^2 episodes, and X of Lemma 13."""
+    env = DriftingCMDP([arms([1], [1], 0.0, H)], [1], episodes=H * H)
+    c = literal(Sizes(1, 1, H, K, 1.0))
+    seen = [float(state.Q[0, 0, 0, 0]) for state in episodes(env, c, 1, Given().rng("C9"))]
+    return max(seen), H * math.sqrt(c.iota) + 2 * H**2 * c.btilde
+
+
+def begin(H: int, eta: float, levels: tuple[float, ...]) -> Iterator[State]:
+    """A duel of runs with these queues, before every episode of a frame and after the last."""
+    env = DriftingCMDP([arms([1, 0], [3 / 8, 1], 0.0, H)], [1], episodes=FRAME)
+    constants = Constants(1.0, eta, eps=H / 2, btilde=0.0, frame=FRAME + 1, iota=1.0)
+    for state in episodes(env, constants, len(levels), Given().rng("C9", "levels")):
+        state.Z[:] = levels
+        yield state
+
+
+def rises(H: int, eta: float, levels: tuple[float, ...]) -> Array:
+    """rho + eps - Cbar/L of a frame that begins with the queue at these levels."""
+    *_, last = begin(H, eta, levels)
+    return last.constants.eps - last.cbar / FRAME
+
+
+def beyond(eta: float, level: float) -> tuple[float, float]:
+    """Drift beyond the terms of Lemma 10, H = 1: C_1 in Cbar after its update, or before it.
+
+    q = (4/5, 1/5) has the utility rho + eps = 1/2.
+    """
+    q, terms, before = np.array([0.8, 0.2]), 0.0, 0.0
+    for state in begin(1, eta, (level,)):
+        if state.k <= FRAME:
+            Q, C, policy = state.Q[0, 0, 0], state.C[0, 0, 0], state.policy()[0, 0, 0]
+            terms += (level * (0.5 - q @ C) - eta * (q - policy) @ Q) / FRAME
+            before += policy @ C / FRAME
+    y = np.array([0.5 - float(state.cbar[0]) / FRAME, 0.5 - before])
+    after, ahead = level * y + y**2 / 2 - terms
+    return float(after), float(ahead)
+
+
+def uses_unset_values() -> bool:
+    """Whether the listing, which sets V and W of step H+1 alone, backs up what it has not set."""
+    frame = begin(2, 1.0, (0.0,))
+    state = next(frame)
+    state.V[:, :2] = state.W[:, :2] = math.nan
+    with np.errstate(invalid="ignore"):
+        return bool(np.isnan(next(frame).C).any())
 
 
 def squared_step(version: str, H: float, iota: float, b: Array, eps: float) -> list[Array]:
@@ -74,36 +128,26 @@ def lyapunov_drift(given: Given) -> Finding:
     rooms = {name: room(name, share, 1.0) for name in (LEMMA_10, SECTION, APPENDIX, LEMMA_13)}
     least = float(room(APPENDIX, share, LARGE).min())
     needed = [bool((room(APPENDIX, share, LARGE, term) < 1).any()) for term in range(3)]
-    after, before = queue_runs.beyond(ETA, 1.5 * ETA)
+    after, before = beyond(ETA, 1.5 * ETA)
     D = float(sum(squared_step(APPENDIX, 1, 1.0, np.array(0.0), 0.5)))
     enough = all((ratio[allowed] >= 1).all() for ratio in rooms.values())
-    holds = enough and least >= 1 and before <= D
-    why = (
-        "Cbar adds C_1 after its update, which a duel contradicts, and the sums' limits leave out "
-        "B^c; with C_1 from before, as in the proof, over a frame's own episodes the lemma holds. "
-        "Of the four printed constants only 2 H^4 iota + 4 H^4 b~^2 + eps^2 is enough for every b~."
-    )
-    numbers: Numbers = [("last episode of the sums, in the text", str(last))]
-    numbers.append(("duel, iota = 1, C_1 after its update: drift less terms, over D", after / D))
-    numbers.append(("terms of D without which it fails somewhere, of 3", sum(needed)))
+    repair = MISPRINT if enough and least >= 1 and before <= D else None
+    numbers: dict[str, float | str] = {
+        "last episode of the sums, in the text": str(last),
+        "duel, iota = 1, C_1 after its update: drift less terms, over D": after / D,
+        "terms of D without which it fails somewhere, of 3": sum(needed),
+    }
     for name, ratio in rooms.items():
         upto = f"{share[ratio < 1].min():.3f}" if (ratio < 1).any() else "any"
-        numbers.append((f"D of {name} is enough up to b~/sqrt(iota) =", upto))
-    repair = findings.MISPRINT if holds else None
-    found = verdict(refuted=last != K or after > D or not holds, repair=repair)
-    said, notices = why if holds else CONTRADICTED, Notice("D divided by", least)
-    return Finding(found, said, numbers, notices, **of_bound(1 / least, len(share)))
+        numbers[f"D of {name} is enough up to b~/sqrt(iota) ="] = upto
+    answer = verdict(refuted=last != K or after > D or not repair, repair=repair)
+    return bounded(answer, numbers, 1 / least, "D divided by", len(share))
 
 
 def drift_constant(H: float, iota: float, b: float, eps: float, eta: float) -> float:
     """eta X + D of Lemma 13"""
     D = float(sum(squared_step(LEMMA_13, H, iota, np.array(b), eps)))
     return eta * (H * math.sqrt(iota) + 2 * H**2 * b) + D
-
-
-def drift_needed(H: float, iota: float, b: float, eps: float, eta: float) -> float:
-    """The same by 3H - 1 and the range of C."""
-    return eta * (3 * H - 1) + float(largest_step(H, iota, np.array(b), eps)) ** 2 / 2
 
 
 def problems(scale: float) -> Iterator[tuple[float, float, float, float, float]]:
@@ -113,39 +157,35 @@ def problems(scale: float) -> Iterator[tuple[float, float, float, float, float]]
             yield H, iota, b, scale * H**3, gap
 
 
-def finding(why: str, numbers: Numbers, needed: dict[int, float], left: float) -> Finding:
+def finding(numbers: dict[str, float], needed: dict[int, float], left: float) -> Finding:
     """By the shares of a bound that duels need, and the printed over what the proof gives.
 
     V and W are to be given values, as for C5.
     """
     most = max(needed.values())
-    repair = findings.ASSUMPTION if most <= 1 else None
-    refuted = most > 1 or queue_runs.uses_unset_values()
-    found = verdict(refuted=refuted, repair=repair, proved=left >= 1)
-    numbers += [(f"share of it in a duel, iota = 1, H = {H}", part) for H, part in needed.items()]
-    said, edges = why if most <= 1 <= left else CONTRADICTED, of_bound(most, len(LEVELS))
-    return Finding(found, said, numbers, Notice("the term with eta divided by", 1 / most), **edges)
+    refuted, repair = most > 1 or uses_unset_values(), ASSUMPTION if most <= 1 else None
+    numbers |= {f"share of it in a duel, iota = 1, H = {H}": part for H, part in needed.items()}
+    answer = verdict(refuted=refuted, repair=repair, proved=left >= 1)
+    return bounded(answer, numbers, most, "the term with eta divided by", len(LEVELS))
 
 
 @check("C9")
 def negative_drift(given: Given) -> Finding:
-    z, needed, left = np.array(LEVELS), {}, math.inf
+    z, needed, ratios = np.array(LEVELS), {}, []
     for H in DUELS:
-        y = queue_runs.rises(H, ETA, LEVELS)
+        y = rises(H, ETA, LEVELS)
         drift = np.maximum(z * y + y**2 / 2, -(z**2) / 2)
         needed[H] = float((drift + H / 2 * z).max()) / drift_constant(H, 1.0, 0.0, H / 2, ETA)
-    for *sizes, eta, delta in (at for scale in (0.0, 1.0, LARGE) for at in problems(scale)):
-        at = sizes[0], sizes[1], sizes[2], delta / 2, eta
-        left = min(left, drift_constant(*at) / drift_needed(*at))
-    Q, X = queue_runs.single_chain(6, 10**10)
-    why = (
-        "The listing gives V_h and W_h no value where a frame has not visited yet; with H, which "
-        "over-estimation needs, the lemma holds. Its proof takes sqrt(H^2 iota) + 2 H^2 b~ for a "
-        "bound on Q_1, which it is not, but 3H - 1 can replace it."
-    )
-    numbers: Numbers = [("Q_1 over the proof's bound on it, H = 6, K = 1e10", Q / X)]
-    numbers.append(("the constant over the one with 3H - 1, at least", left))
-    return finding(why, numbers, needed, left)
+    for h, iota, b, eta, delta in (at for scale in (0.0, 1.0, LARGE) for at in problems(scale)):
+        replaced = eta * (3 * h - 1) + largest_step(h, iota, np.array(b), delta / 2) ** 2 / 2
+        ratios.append(drift_constant(h, iota, b, delta / 2, eta) / float(replaced))
+    left = min(ratios)
+    Q, X = single_chain(6, 10**10)
+    numbers = {
+        "Q_1 over the proof's bound on it, H = 6, K = 1e10": Q / X,
+        "the constant over the one with 3H - 1, at least": left,
+    }
+    return finding(numbers, needed, left)
 
 
 def queue_bound(version: str, H: float, iota: float, b: float, eta: float, delta: float) -> float:
@@ -170,19 +210,17 @@ def by_lemma_12(H: float, iota: float, b: float, eta: float, delta: float) -> tu
 def bounded_queue(given: Given) -> Finding:
     needed, versions = {}, ("Section 5.2", "Lemma 11")
     for H in DUELS:  # the queue climbs past every level up to which it rises
-        last = int(np.argmin(np.append(queue_runs.rises(H, ETA, LEVELS) > 0, False))) - 1
+        last = int(np.argmin(np.append(rises(H, ETA, LEVELS) > 0, False))) - 1
         edges = [queue_bound(name, H, 1.0, 0.0, ETA, H) for name in versions]
         needed[H] = LEVELS[last] / min(edges)
     first, later = (
         min(queue_bound(n, *at) / by_lemma_12(*at)[0] for at in problems(part) for n in versions)
         for part in (0.0, LARGE)
     )
-    why = (
-        "V_h and W_h need values as in Lemma 13; with these both printed bounds follow from Lemmas "
-        "12 and 13. A line of the proof is 4/3 of the next where eta is large; it can be left out."
-    )
-    numbers: Numbers = [("first term over what Lemmas 12 and 13 give, at least", first)]
-    numbers.append(("term with eta over what they give, at least", later))
     slip = max(by_lemma_12(*at)[1] for at in problems(LARGE))
-    numbers.append(("a line of the proof over the next, at most", slip))
-    return finding(why, numbers, needed, min(first, later))
+    numbers = {
+        "first term over what Lemmas 12 and 13 give, at least": first,
+        "term with eta over what they give, at least": later,
+        "a line of the proof over the next, at most": slip,
+    }
+    return finding(numbers, needed, min(first, later))

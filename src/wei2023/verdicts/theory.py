@@ -1,27 +1,11 @@
-"""The paper's comparison table and its theorems as numbers.
-
-Theorem 1's regret bound, term by term (tightening, estimation error, Lyapunov drift), with L = K^0.6/B^(2/3):
-
-    K H eps/delta
-    + H^2 S A K/L + 2 (H^3 sqrt(iota) + 2 H^2 b~) K/chi + sqrt(H^4 S A iota K^2 (chi+1)/L) + 2 b~ H^2 K
-    + K (2 H^4 iota + 4 H^2 b~^2 + eps^2)/eta + (eta + K^0.4) H^2 B^(2/3)/(eta K)
-
-At other constants it is read with those: sqrt(iota) is then 4 b_1/H, which is what iota stands for in the bonus. Its
-lemmas use sqrt(iota) >= 1 (the bound of the tables) and eps <= delta (the tightened problem has a solution): elsewhere
-it is no bound, and none is given. At the printed constants, :func:`from_episodes` is where eps falls to delta/2.
-"""
+"""The paper's comparison table and its theorems as numbers."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from nscmdp.algorithms._triple_q import TripleQ
 from nscmdp.problem import Problem
 from wei2023.study.catalogue import FIRST
-
-
-class NotInForce(ValueError):
-    """A lemma behind a bound asks for what a learner's constants do not have."""
 
 
 class Row(NamedTuple):
@@ -87,40 +71,19 @@ UNCONSTRAINED = {"stationary": "K^{1/2}", "drifting": "K^{2/3}"}  # section 4, f
 LOWER_BOUND = "S^{1/3} A^{1/3} H^{2/3} T^{2/3} B^{1/3}"  # Mao et al., arXiv 2010.03161
 
 
-def regret_bound(problem: Problem, learner: TripleQ) -> float:
-    """Theorem 1's explicit bound at the constants of a learner of that problem; else :class:`NotInForce`."""
-    S, A, H, K, delta = problem.S, problem.A, problem.H, problem.K, problem.delta
-    now, chi = learner.now[0], K**0.2
-    frames, eps, btilde, eta = (
-        K / now.frame,
-        now.target - problem.rho,
-        now.offset / (2 * H),
-        now.eta,
-    )
-    iota = (4 * learner.bonus_q[1] / H) ** 2
-    if np.sqrt(iota) < 1:
-        raise NotInForce(f"sqrt(iota) = {np.sqrt(iota):.2g}: the lemmas need at least 1")
-    if eps > delta:
-        raise NotInForce(f"eps = {eps:.3g} exceeds the Slater gap {delta:.3g}")
-    tightening = K * H * eps / delta
-    estimation = (
-        H**2 * S * A * frames
-        + 2 * (H**3 * np.sqrt(iota) + 2 * H**2 * btilde) * K / chi
-        + np.sqrt(H**4 * S * A * iota * K * frames * (chi + 1))
-        + 2 * btilde * H**2 * K
-    )
-    drift = K * (2 * H**4 * iota + 4 * H**2 * btilde**2 + eps**2) / eta
-    rest = (eta + K**0.4) * H**2 * problem.B ** (2 / 3) / (eta * K)
-    return float(tightening + estimation + drift + rest)
+def iota(problem: Problem, log_K: float) -> float:
+    """128 log(sqrt(2SAH) K), where K may be too large for a number."""
+    return 128 * (0.5 * np.log(2 * problem.S * problem.A * problem.H) + log_K)
 
 
 def from_episodes(algorithm: str, problem: Problem) -> float:
-    """The smallest K from which the algorithm's theorem promises zero violation in this environment; nan: none said.
+    """The smallest K from which a theorem promises zero violation in this environment, or nan.
 
-    Theorem 1 asks for K >= max{(16 sqrt(S A H^6 iota^3) B^(1/3)/delta)^5, e^(1/delta)}, Triple-Q for the same with
-    B = 1, Theorem 2 for 40 and the power 9. iota grows with K, so the condition is solved for K. Theorems 3 and 4 hide
-    their constants in O~; with those taken as 1 and xi = 2H/delta, they ask for
-    K^(1/4) >= 4 (1+xi)/(xi delta) d^(5/4) B^(1/4) H^(9/4) and K^(1/8) >= 6 (1+xi)/(xi delta) d^(5/4) B^(1/4) H^(9/4).
+    Theorem 1 asks for K >= max{(16 sqrt(S A H^6 iota^3) B^(1/3)/delta)^5, e^(1/delta)}, Triple-Q
+    for the same with B = 1, Theorem 2 for 40 and the power 9. iota grows with K, so the condition
+    is solved for K. Theorems 3 and 4 hide their constants in O~; with those taken as 1 and
+    xi = 2H/delta, they ask for K^(1/4) >= 4 (1+xi)/(xi delta) d^(5/4) B^(1/4) H^(9/4), and for
+    K^(1/8) >= 6 (1+xi)/(xi delta) d^(5/4) B^(1/4) H^(9/4).
     """
     S, A, H, delta = problem.S, problem.A, problem.H, problem.delta
     if algorithm in (FIRST, "triple_q", SECOND):
@@ -128,8 +91,8 @@ def from_episodes(algorithm: str, problem: Problem) -> float:
         B = 1.0 if algorithm == "triple_q" else problem.B
         log_K = 1.0
         for _ in range(200):
-            iota = 128 * (0.5 * np.log(2 * S * A * H) + log_K)
-            log_K = power * np.log(factor * np.sqrt(S * A * H**6 * iota**3) * B ** (1 / 3) / delta)
+            root = np.sqrt(S * A * H**6 * iota(problem, log_K) ** 3)
+            log_K = power * np.log(factor * root * B ** (1 / 3) / delta)
         return float(np.exp(max(log_K, 1 / delta)))
     if algorithm in (THIRD, FOURTH):
         factor, power = (4, 4) if algorithm == THIRD else (6, 8)
