@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from helpers import gaps, random_path
-from nscmdp import algorithms, environments, optimum, simulate
+from nscmdp import algorithms, environments, metrics, optimum, simulate
 from nscmdp.cmdp import CMDP
 from nscmdp.randomness import checkpoints, stratum_lengths
 
@@ -203,7 +203,7 @@ def test_windows_share_out_all_episodes(episodes):
         evaluate_every=None,
     )
     assert run.window_episodes.sum() == episodes
-    assert len(run.window_episodes) == min(episodes, simulate.WINDOWS)
+    assert len(run.window_episodes) == min(episodes, metrics.WINDOWS)
     np.testing.assert_allclose(run.reward, 1.0)
     np.testing.assert_allclose(run.utility, 2.0)
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from nscmdp.statistics import mean_interval
+from nscmdp.metrics import mean_interval
 
 
 def test_the_interval_is_that_of_all_resamples():

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 
 EPISODES = 10_000
 

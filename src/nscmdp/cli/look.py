@@ -7,7 +7,7 @@ from typing import Any, get_args, get_type_hints
 
 from nscmdp.cli import screen
 from nscmdp.cli.commands import Commands, add_drift, environment, setting_of
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 
 
 def add(commands: Commands) -> None:

@@ -63,7 +63,7 @@ def new(chosen: argparse.Namespace) -> None:
 
 def conform(chosen: argparse.Namespace) -> None:
     from nscmdp import algorithms, conformance, environments
-    from nscmdp.names import unknown
+    from nscmdp.plugins import unknown
 
     name = _loaded(chosen.what)
     kinds = {"algorithms": algorithms.NAMES, "environments": environments.NAMES}
@@ -84,7 +84,7 @@ def conform(chosen: argparse.Namespace) -> None:
 def compare(chosen: argparse.Namespace) -> None:
     from nscmdp import algorithms
     from nscmdp.files import write_csv
-    from nscmdp.names import unknown
+    from nscmdp.plugins import unknown
     from nscmdp.suite import compare
     from nscmdp.suite import definition as suite
 

@@ -9,7 +9,7 @@ from pyarrow import csv
 
 from nscmdp import budget, files, metrics
 from nscmdp.drift import DriftingCMDP
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 from nscmdp.simulate import Run
 
 FORMATS = (".parquet", ".csv")

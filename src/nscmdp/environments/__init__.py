@@ -14,7 +14,7 @@ from pathlib import Path
 from nscmdp import plugins
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 
 BUDGET_OPTIONS = ("legs", "budget")  # what sets how much an environment drifts, and nothing else
 OWN = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))

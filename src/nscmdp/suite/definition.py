@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from nscmdp import metrics
 from nscmdp.drift import DriftingCMDP
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 
 FILE = Path("workflow/suite.yaml")
 KEPT = Path("docs/suite")  # the tables of the whole suite that the repository keeps

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nscmdp import algorithms
 from nscmdp.files import in_one_piece, write_text
-from nscmdp.statistics import mean_interval
+from nscmdp.metrics import mean_interval
 from wei2023.report import forms, svg
 
 INK, LIMIT = "#333333", "#000000"
