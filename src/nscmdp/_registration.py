@@ -26,7 +26,7 @@ def register() -> None:
 
 def register_with_gymnasium() -> None:
     """Now, or when it is imported."""
-    if "gymnasium" in sys.modules:
+    if sys.modules.get("gymnasium") is not None:
         register()
     elif not any(isinstance(finder, WhenImported) for finder in sys.meta_path):
         sys.meta_path.insert(0, WhenImported())
@@ -38,16 +38,16 @@ class WhenImported:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "gymnasium":
             return None
-        sys.meta_path.remove(self)
+        sys.meta_path.remove(self)  # for this search, which asks all finders
         spec = find_spec(name)
+        sys.meta_path.insert(0, self)
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
 
             def load_and_register(module: Any) -> None:
                 load(module)
+                sys.meta_path.remove(self)
                 register()
 
             spec.loader.exec_module = load_and_register  # type: ignore[method-assign]
-        else:
-            sys.meta_path.insert(0, self)
         return spec

@@ -66,8 +66,8 @@ class CMDP:
             raise ValueError(
                 f"{self.layers} layers for a horizon of {self.H}: expected one for all steps or one per step"
             )
-        finite = (self.probability, self.reward_of, self.utility_of, self.mu0, self.rho)
-        for name, values in zip(("P", "r", "g", "mu0", "rho"), finite, strict=True):
+        finite = {"P": self.probability, "r": self.reward_of, "g": self.utility_of}
+        for name, values in (finite | {"mu0": self.mu0, "rho": np.array(self.rho)}).items():
             if not np.isfinite(values).all():
                 raise ValueError(f"{name} holds values that are not finite")
         _check_signs(self.probability)

@@ -72,13 +72,12 @@ class DriftingCMDP:
         self.probability = np.stack([anchor.probability for anchor in self.anchors])
         self.reward = np.stack([anchor.reward for anchor in self.anchors])
         self.utility = np.stack([anchor.utility for anchor in self.anchors])
-        self.features = None if features is None else np.ascontiguousarray(features, dtype=float)
-        if self.features is not None:
-            shape = self.features.shape
-            if len(shape) != 3 or shape[:2] != (self.S, self.A) or not np.isfinite(features).all():
-                raise ValueError(
-                    f"features have shape {shape}, expected finite (S, A, d) = ({self.S}, {self.A}, d)"
-                )
+        self.features = features
+        if features is not None:
+            self.features = phi = np.ascontiguousarray(features, dtype=float)
+            if phi.ndim != 3 or phi.shape[:2] != (self.S, self.A) or not np.isfinite(phi).all():
+                expected = f"finite (S, A, d) = ({self.S}, {self.A}, d)"
+                raise ValueError(f"features have shape {phi.shape}, expected {expected}")
 
     def leg(self, k: int) -> Leg:
         """Where episode k (1-based) stands; before the first knot and after the last the model rests."""
@@ -156,13 +155,11 @@ def between(first: CMDP, last: CMDP, weight: float) -> CMDP:
 
     P, Q = first.probability, last.probability
     probability = mixed(P, Q)
-    totals = (
-        mixed(P * first.reward_of, Q * last.reward_of),
-        mixed(P * first.utility_of, Q * last.utility_of),
-    )
+    pairs = (first.reward_of, last.reward_of), (first.utility_of, last.utility_of)
     with np.errstate(invalid="ignore", divide="ignore"):
-        paid = [np.where(probability > 0, total / probability, 0.0) for total in totals]
-    return CMDP.sparse(first.successors, probability, *paid, first.H, first.rho, first.mu0)
+        means = (mixed(P * one, Q * other) / probability for one, other in pairs)
+        r, g = (np.where(probability > 0, mean, 0.0) for mean in means)
+    return CMDP.sparse(first.successors, probability, r, g, first.H, first.rho, first.mu0)
 
 
 def _align(anchors: list[CMDP]) -> list[CMDP]:
@@ -191,9 +188,8 @@ def _align(anchors: list[CMDP]) -> list[CMDP]:
                 tables.append(np.where(kernel > 0, mean, 0.0))
         dense.append([np.broadcast_to(table, shape) for table in tables])
     successors = common_successors([kernel for kernel, _, _ in dense])
-    return [
-        CMDP.sparse(
-            successors, *(columns(t, successors) for t in tables), first.H, first.rho, first.mu0
-        )
-        for tables in dense
-    ]
+    aligned = []
+    for tables in dense:
+        P, r, g = (columns(table, successors) for table in tables)
+        aligned.append(CMDP.sparse(successors, P, r, g, first.H, first.rho, first.mu0))
+    return aligned

@@ -278,8 +278,8 @@ def run(
         values = in_python.estimates(weight)
     best = optimum.along(env, asked) if solve and len(asked) else None
     length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
-    means = reward / length, utility / length, duals
-    return Run(learner, env.rho, length, *means, asked, weight, *values.T, best, exact)
+    means, (V, W) = (reward / length, utility / length, duals), values.T
+    return Run(learner, env.rho, length, *means, asked, weight, V, W, best, exact)
 
 
 def python_player(env: DriftingCMDP, world: World, learner: Any) -> Any:

@@ -23,8 +23,8 @@ class Commands:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         self.parser.set_defaults(run=lambda _: self.parser.print_help())
-        about: Any = {"metavar": "COMMAND", "help": argparse.SUPPRESS}
-        self._parsers = self.parser.add_subparsers(prog=name, **about)
+        hidden: Any = {"metavar": "COMMAND", "help": argparse.SUPPRESS}
+        self._parsers = self.parser.add_subparsers(prog=name, **hidden)
 
     def group(self, title: str) -> None:
         """The commands that follow stand below this title."""
@@ -67,12 +67,14 @@ def environment(name: str, chosen: argparse.Namespace) -> Any:
     options = named("--option", chosen.option)
     parameters = inspect.signature(environments.maker(name)).parameters
     for option, value in options.items():
-        kind = parameters[option].annotation if option in parameters else None
-        accepted = {float: (int, float), int: int}.get(kind, kind)
-        if isinstance(kind, type) and (
-            not isinstance(value, accepted)
-            or (kind in (int, float) and (isinstance(value, bool) or not abs(value) < float("inf")))
-        ):
+        kind: Any = parameters[option].annotation if option in parameters else None
+        if kind in (int, float):
+            is_number = isinstance(value, int | kind) and not isinstance(value, bool)
+            accepted = is_number and abs(value) < float("inf")
+        else:
+            is_free = not isinstance(kind, type) or kind is inspect.Parameter.empty
+            accepted = is_free or isinstance(value, kind)
+        if not accepted:
             raise ValueError(f"--option {option}={json.dumps(value)}: expected {kind.__name__}")
     try:
         return environments.make(name, chosen.episodes, **options)

@@ -151,11 +151,10 @@ def anchors(found: dict[str, Array]) -> list[CMDP]:
     successors = common_successors(list(layered[0]))
     models = []
     for number, tables in enumerate(zip(*layered, strict=True)):
-        of_columns = (columns(table, successors) for table in tables)
+        p, r, g = (columns(table, successors) for table in tables)
         try:
-            models.append(
-                CMDP.sparse(successors, *of_columns, int(horizon), float(found["rho"]), start)
-            )
+            rho = float(found["rho"])
+            models.append(CMDP.sparse(successors, p, r, g, int(horizon), rho, start))
         except ValueError as error:
             raise ValueError(f"model {number}: {error}") from None
     return models

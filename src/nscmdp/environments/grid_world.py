@@ -83,13 +83,10 @@ def grid_world(
         reward = cells.reward + reward_drift * position * signs
         utility = 1.0 - cells.cost - cost_drift * position
         paid = cells.neighbours if location == "reached" else np.arange(len(reward))[:, None]
-        successors, rewards, utilities = (
-            np.broadcast_to(table[None, :, None, :], (1, len(reward), len(MOVES), len(MOVES)))
-            for table in (cells.neighbours, reward[paid], utility[paid])
-        )
-        probability, rho = move_probability(cells.neighbours, chance)[None], cost(horizon, limit)
-        tables = probability, rewards, utilities
-        return CMDP.sparse(successors, *tables, horizon, rho, cells.start)
+        P, rho = move_probability(cells.neighbours, chance)[None], cost(horizon, limit)
+        y = np.broadcast_to(cells.neighbours[None, :, None, :], P.shape)
+        r, g = (np.broadcast_to(v[paid][None, :, None, :], P.shape) for v in (reward, utility))
+        return CMDP.sparse(y, P, r, g, horizon, rho, cells.start)
 
     if episodes == 1:
         return DriftingCMDP([model(0.0, 0)], [1], name="grid_world", seed=seed, picture=grid)

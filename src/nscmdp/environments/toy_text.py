@@ -82,8 +82,8 @@ def toy_text(
     for game in games:
         successors = common_successors([game.probability[None]])
         tables = game.probability, (game.reward - low) / scale, 1.0 - game.cost
-        of_columns = (columns(table[None], successors) for table in tables)
-        anchors.append(CMDP.sparse(successors, *of_columns, horizon, rho, game.start))
+        P, r, g = (columns(table[None], successors) for table in tables)
+        anchors.append(CMDP.sparse(successors, P, r, g, horizon, rho, game.start))
     knots, route = ([1], [0]) if episodes == 1 else to_and_fro([0.0, 1.0], legs, episodes)
     about = f"Gymnasium's {env_id} from {ends[0]} to {ends[1]}"
     return DriftingCMDP(anchors, knots, route, name="toy_text", seed=seed, about=about)
