@@ -61,13 +61,10 @@ def test_a_changed_value_or_fact_changes_the_checksum():
     assert len(set(checksums)) == 4
 
 
-def test_a_file_of_someone_else_is_refused(tmp_path):
+def test_a_file_of_someone_else_or_a_missing_one_is_refused(tmp_path):
     pa.parquet.write_table(TABLE, tmp_path / "foreign.parquet")
     with pytest.raises(files.Damaged, match="not made by this package"):
         files.read(tmp_path / "foreign.parquet")
-
-
-def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(files.Damaged, match=r"absent\.parquet.*does not exist"):
         files.read(tmp_path / "absent.parquet")
 

@@ -8,7 +8,6 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from gymnasium.wrappers import RecordEpisodeStatistics
 from scipy import stats
 
 from helpers import World, evaluate, random_path
@@ -170,14 +169,6 @@ def test_an_action_that_there_is_not_is_refused(action):
 def test_the_limit_is_that_of_the_paper():
     env = gymnasium.make(IDS["grid_world"], episodes=10, limit=3.0).unwrapped
     assert (env.limit, env.rho) == (3.0, 22.0)
-
-
-def test_wrappers_of_gymnasium_can_be_put_around():
-    env = RecordEpisodeStatistics(gymnasium.make(IDS["menu"], episodes=5))
-    env.reset(seed=0)
-    for _ in range(4):
-        *_, info = env.step(0)
-    assert info["episode"]["l"] == 4
 
 
 def test_a_path_of_ones_own_is_an_environment_with_nothing_left_to_choose():

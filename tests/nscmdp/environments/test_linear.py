@@ -89,21 +89,6 @@ def test_every_episode_is_a_linear_cmdp(options):
         np.testing.assert_allclose(mu.sum(axis=2), 1.0, atol=1e-9)
 
 
-@pytest.mark.parametrize("asked", [20.0, 40.0, 53.0])
-def test_the_path_is_one_curve_whatever_the_episodes(asked):
-    short, long = (environments.make("linear", episodes=K, budget=asked) for K in (41, 4001))
-    off = np.abs(short.knots - 1 - (long.knots - 1) / 100).max()
-    assert off <= 0.5
-    np.testing.assert_array_equal(short.probability, long.probability)
-    np.testing.assert_array_equal(short.route, long.route)
-
-
-def test_no_budget_is_no_drift():
-    env = environments.make("linear", episodes=5, budget=0)
-    assert budget.linear_variation(env).total == 0
-    np.testing.assert_array_equal(env.at(1).P, env.at(5).P)
-
-
 @settings(max_examples=15)
 @given(SIZES)
 def test_the_slater_gap_is_at_least_the_one_asked_for_in_every_episode(options):
