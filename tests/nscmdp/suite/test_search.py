@@ -11,7 +11,7 @@ from nscmdp import algorithms, environments, files
 from nscmdp.problem import Problem
 from nscmdp.suite import optima, scoring, search
 from shipped import ROOT
-from wei2023.runs import specifications
+from wei2023.runs import parts, specifications
 from wei2023.study import plan
 
 RANGES = {"bonus": (1e-4, 0.1), "eta": (0.01, 100.0), "frame": (0.1, 30.0)}
@@ -244,7 +244,7 @@ def test_what_is_recorded_is_what_the_sources_at_hand_score(tuning, tmp_path, mo
     spec = specifications.tuning(planned, tuning, "nonstationary_triple_q", episodes)
     kept = spec["recorded"][0]
     optima.solve(specifications.optimum(planned, tuning), tmp_path / "optima.parquet")
-    scorer = scoring.Scorer(spec, tmp_path / "optima.parquet")
+    scorer = scoring.Scorer(spec, tmp_path / "optima.parquet", parts.margins_of(spec))
     rows = [
         {"factors": "", "seed": seed, **scorer.score(kept["factors"], seed)}
         for seed in planned.config.effort.selection_list
