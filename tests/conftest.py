@@ -16,9 +16,9 @@ settings.load_profile("nscmdp")
 @pytest.fixture
 def a_window_for_each_episode(monkeypatch):
     """Runs keep the realised reward and utility of every single episode."""
-    from nscmdp import simulate
+    from nscmdp import metrics
 
-    monkeypatch.setattr(simulate, "WINDOWS", 1_000_000)
+    monkeypatch.setattr(metrics, "WINDOWS", 1_000_000)
 
 
 @pytest.fixture

@@ -35,50 +35,34 @@ def random_cmdp(rng, H=3, S=3, A=3, *, tightness=0.5, one_start=False, **shape):
     unconstrained = backward(P, r, g, mu0, H, 1.0, 0.0)[1]
     best = backward(P, r, g, mu0, H, 0.0, 1.0)[1]
     rho = unconstrained + tightness * (best - unconstrained)
+    return model_of(P, r, g, H, rho, mu0)
+
+
+def model_of(P, r, g, H, rho, mu0):
+    """A model that is the same for all steps if the arrays have a first axis of 1."""
     if len(P) == H:
         return CMDP(P=P, r=r, g=g, rho=rho, mu0=mu0)
-    return one_layer(P, r, g, H, rho, mu0)
-
-
-def one_layer(P, r, g, H, rho, mu0):
-    """A model that is the same for all steps, from arrays with a first axis of 1."""
     successors = np.broadcast_to(np.arange(P.shape[3], dtype=np.uint32), P.shape)
-    paid = (np.broadcast_to(table[..., None], P.shape) for table in (r, g))
-    return CMDP.sparse(successors, P, *paid, H, rho, mu0)
+    return CMDP.sparse(successors, P, r, g, H, rho, mu0)
 
 
 def random_path(
-    rng,
-    knots,
-    *,
-    episodes=None,
-    H=3,
-    S=3,
-    A=3,
-    route=None,
-    tightness=0.5,
-    spread=1.0,
-    name="path",
-    **shape,
+    rng, knots, *, episodes=None, route=None, tightness=0.5, spread=1.0, name="path", **shape
 ):
     """A path whose constraint can be kept in every episode: rho lies ``tightness`` of the way to the most it can be.
 
     All anchors but the first go only a share ``spread`` of the way from the first to models of their own.
     """
     number = len(knots) if route is None else max(route) + 1
-    mu0 = rng.dirichlet(np.ones(S))
-    arrays = [random_arrays(rng, H, S, A, **shape) for _ in range(number)]
+    sizes = {"H": 3, "S": 3, "A": 3} | shape
+    H, mu0 = sizes["H"], rng.dirichlet(np.ones(sizes["S"]))
+    arrays = [random_arrays(rng, **sizes) for _ in range(number)]
     for drawn in arrays[1:]:
         for table, first in zip(drawn, arrays[0], strict=True):
             table[:] = (1 - spread) * first + spread * table
 
     def path(rho):
-        anchors = [
-            CMDP(P=P, r=r, g=g, rho=rho, mu0=mu0)
-            if len(P) == H
-            else one_layer(P, r, g, H, rho, mu0)
-            for P, r, g in arrays
-        ]
+        anchors = [model_of(*tables, H, rho, mu0) for tables in arrays]
         return DriftingCMDP(anchors, knots, route, episodes=episodes, name=name)
 
     free = path(0.0)
@@ -120,19 +104,15 @@ def optimistic_start(env, initial, start="optimistic"):
     """
     reached = [set(np.flatnonzero(env.mu0))]
     for h in range(env.H - 1):
-        rows = [
-            anchor.P[h, x, a] for anchor in env.anchors for x in reached[h] for a in range(env.A)
-        ]
-        reached.append({int(y) for row in rows for y in np.flatnonzero(row)})
+        rows = np.concatenate([anchor.P[h, sorted(reached[h])] for anchor in env.anchors])
+        reached.append({*np.flatnonzero(rows.sum(axis=(0, 1))).tolist()})
     values, starts = np.zeros(env.S), []
     for h in reversed(range(env.H)):
-        values = np.max(
-            [(anchor.r[h] + anchor.P[h] @ values).max(axis=1) for anchor in env.anchors], axis=0
-        )
+        ahead = [(anchor.r[h] + anchor.P[h] @ values).max(axis=1) for anchor in env.anchors]
+        values = np.max(ahead, axis=0)
         most = max(values[x] for x in reached[h])
-        starts.append(
-            min(max(env.H - h, most), initial * most) * (0.4 if start == "below" else 1.0)
-        )
+        share = 0.4 if start == "below" else 1.0
+        starts.append(min(max(env.H - h, most), initial * most) * share)
     found = optimistic(Problem.of(env), initial, start)
     np.testing.assert_allclose(found, starts[::-1], rtol=1e-12)
     return list(found)
@@ -187,13 +167,9 @@ class World:
         row = self.tables.outcomes[anchor, h if self.env.layers > 1 else 0, x, a]
         place = next(self.draws) * len(row)
         outcome = row[int(place)]
-        if place - int(place) < outcome["threshold"]:
-            return float(outcome["reward"]), float(outcome["utility"]), int(outcome["state"])
-        return (
-            float(outcome["alias_reward"]),
-            float(outcome["alias_utility"]),
-            int(outcome["alias_state"]),
-        )
+        which = "" if place - int(place) < outcome["threshold"] else "alias_"
+        reward, utility, state = (outcome[which + name] for name in ("reward", "utility", "state"))
+        return float(reward), float(utility), int(state)
 
 
 def play(env, learner, name, seed):
@@ -213,10 +189,8 @@ def play(env, learner, name, seed):
         u = learner_draws.random((1, 1 + env.H))[0]
         if "begin_episode" in has:
             learner.begin_episode(u[0])
-        V, W = evaluate(
-            env.at(k),
-            np.array([[learner.policy(h, x) for x in range(env.S)] for h in range(env.H)]),
-        )
+        policy = [[learner.policy(h, x) for x in range(env.S)] for h in range(env.H)]
+        V, W = evaluate(env.at(k), np.array(policy))
         x, reward, utility = world.begin_episode(), 0.0, 0.0
         a, _, _ = choose(0, x, u[1])
         for h in range(env.H):
@@ -243,16 +217,9 @@ def facts(env):
     """
     B_r, B_g, B_p = budget.variation(env)
     np.testing.assert_allclose((B_r, B_g, B_p), variation_by_definition(env), rtol=1e-9, atol=1e-12)
-    return SimpleNamespace(
-        env=env,
-        S=env.S,
-        A=env.A,
-        H=env.H,
-        K=env.episodes,
-        B=max(1.0, B_r + B_g + B_p),
-        B_r=B_r,
-        B_p=B_p,
-    )
+    sizes = {"S": env.S, "A": env.A, "H": env.H, "K": env.episodes}
+    B = max(1.0, B_r + B_g + B_p)
+    return SimpleNamespace(env=env, **sizes, B=B, B_r=B_r, B_p=B_p)
 
 
 def resets_applied(learner):

@@ -21,14 +21,8 @@ class Structure(HTMLParser):
         super().__init__()
         self.page = page
         self.language = None
-        self.ids, self.sections, self.headings, self.references, self.pictures, self.mute = (
-            [],
-            [],
-            [],
-            [],
-            [],
-            [],
-        )
+        self.ids, self.sections, self.headings = [], [], []
+        self.references, self.pictures, self.mute = [], [], []
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
@@ -60,37 +54,26 @@ class Structure(HTMLParser):
     @property
     def targets(self):
         """The identifiers in this page that it refers to: "section.key=value" is none, but a choice in a section."""
-        return {
-            unquote(one[1:]) for one in self.references if one.startswith("#") and "=" not in one
-        }
+        here = [one for one in self.references if one.startswith("#") and "=" not in one]
+        return {unquote(one[1:]) for one in here}
 
     def _leads_nowhere(self, reference):
         """To a place in another page that is not there."""
         file, _, place = unquote(reference).partition("#")
         other = self.page.parent / file
-        return bool(
-            file and place and other.suffix == ".html" and other.exists()
-        ) and place not in places(other)
+        is_page = file and place and other.suffix == ".html" and other.exists()
+        return bool(is_page) and place not in places(other)
 
     def faults(self):
         """Everything that is wrong, in words."""
-        found = [
-            f"the identifier {one} stands twice"
-            for one in sorted({i for i in self.ids if self.ids.count(i) > 1})
-        ]
+        twice = sorted({name for name in self.ids if self.ids.count(name) > 1})
+        found = [f"the identifier {name} stands twice" for name in twice]
         found += [f"{one.name} is not there" for one in sorted(self.files) if not one.exists()]
-        found += [
-            f"nothing is called #{name}" for name in sorted(self.targets) if name not in self.ids
-        ]
+        found += [f"nothing is called #{name}" for name in sorted(self.targets - {*self.ids})]
         found += [f"nothing is called {one}" for one in self.references if self._leads_nowhere(one)]
         found += [f"{source} has no text in its place" for source in self.mute]
         found += [] if self.language else ["it does not say its language"]
-        found += (
-            []
-            if self.headings.count(1) == 1
-            else [f"it has {self.headings.count(1)} main headings"]
-        )
+        main = self.headings.count(1)
+        found += [] if main == 1 else [f"it has {main} main headings"]
         steps = zip([0, *self.headings], self.headings, strict=False)
-        return found + [
-            f"h{level} follows h{before}" for before, level in steps if level > before + 1
-        ]
+        return found + [f"h{level} follows h{above}" for above, level in steps if level > above + 1]

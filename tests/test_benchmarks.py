@@ -1,6 +1,7 @@
 """The benchmarks compare like with like: every other implementation earns what ours does, or the comparison stops."""
 
 import subprocess
+from itertools import product
 
 import pytest
 from benchmarks import c_loop, cases, memory, misses, peers, scaling, timing
@@ -23,9 +24,8 @@ needs_compiler = pytest.mark.skipif(not has_compiler(), reason="no C compiler")
 
 
 def small(algorithm, episodes, evaluated=False):
-    return Case(
-        cases.SMALL, algorithm, cases.settings(algorithm)[-1], episodes, evaluated=evaluated
-    )
+    setting = cases.settings(algorithm)[-1]
+    return Case(cases.SMALL, algorithm, setting, episodes, evaluated=evaluated)
 
 
 @needs_compiler
@@ -90,14 +90,10 @@ def test_a_loop_that_earns_something_else_stops_the_comparison():
 def test_a_game_in_a_file_is_played_as_the_game_itself(tmp_path):
     loop = Loop(small("nonstationary_triple_q", 50))
     misses.write_image(loop, tmp_path / "image")
-    c_loop.compile_c(
-        tmp_path / "play",
-        str(c_loop.SOURCES / "main/play_image.c"),
-        str(c_loop.SOURCES / "triple_q.c"),
-    )
-    printed = subprocess.run(
-        [tmp_path / "play", tmp_path / "image", "50"], capture_output=True, check=True
-    ).stdout
+    sources = (str(c_loop.SOURCES / name) for name in ("main/play_image.c", "triple_q.c"))
+    c_loop.compile_c(tmp_path / "play", *sources)
+    command = [tmp_path / "play", tmp_path / "image", "50"]
+    printed = subprocess.run(command, capture_output=True, check=True).stdout
     record = misses.in_all()
     c_loop.InC(loop.tables, loop.case.learner(loop.problem)).play(1, loop.draws[0], record)
     assert float(printed) == record.reward[0] > 0
@@ -122,11 +118,8 @@ def test_the_ratio_is_that_of_the_medians():
 
 
 def test_a_point_of_every_axis_its_memory_and_its_misses_are_drawn(tmp_path):
-    points = [
-        scaling.Point(axis, x, scaling.OURS, 1e-8 * x, 1e-9)
-        for axis in scaling.AXES
-        for x in (4.0, 9.0)
-    ]
+    places = product(scaling.AXES, (4.0, 9.0))
+    points = [scaling.Point(axis, x, scaling.OURS, 1e-8 * x, 1e-9) for axis, x in places]
     counted = [misses.Misses(world, 36, 20.0, 2.0, 0.1) for world in ("grid world", "scattered")]
     held = [memory.Memory("S", states, "uniform", 100.0) for states in (36, 100)]
     figure = scaling.draw(points, counted, held, tmp_path / "scaling")

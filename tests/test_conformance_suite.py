@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from nscmdp import algorithms, conformance, environments, scaffold, simulate
+from nscmdp import algorithms, conformance, environments, simulate
+from nscmdp.cli import own
 from nscmdp.learner import act, learn, operation, policy
 
 PAIRS = [(name, setting) for name in algorithms.OWN for setting in algorithms.settings(name)]
@@ -74,17 +75,15 @@ def test_each_fault_is_named(monkeypatch, fault):
     def run(name, setting, seed=1, env=None, **options):
         env = env or conformance.small()
         ENVIRONMENT[:] = [env]
+        given = {**options, "seed": seed, "compiled": False}
         with np.errstate(all="ignore"):
-            return simulate.run(
-                env, Faulty(np.zeros(1), fault), seed=seed, **{**options, "compiled": False}
-            )
+            return simulate.run(env, Faulty(np.zeros(1), fault), **given)
 
     monkeypatch.setattr(conformance, "run", run)
     monkeypatch.setattr(conformance.algorithms, "make", lambda *_: Faulty(np.zeros(1), fault))
     monkeypatch.setattr(conformance.algorithms, "settings", lambda name: ("scaled",))
-    failed = {
-        one.check: one.says for one in conformance.check("algorithms", "faulty") if not one.passed
-    }
+    found = conformance.check("algorithms", "faulty")
+    failed = {one.check: one.says for one in found if not one.passed}
     if FAULTS[fault] is None:
         assert failed == {}
     else:
@@ -92,14 +91,14 @@ def test_each_fault_is_named(monkeypatch, fault):
         assert says in failed[check.__name__.replace("_", " ")]
 
 
-@pytest.mark.parametrize("kind", scaffold.KINDS)
+@pytest.mark.parametrize("kind", own.KINDS)
 def test_a_starting_file_is_not_written_over_and_has_a_name_of_its_own(tmp_path, kind):
     for wrong, says in (("My Learner", "in small letters"), ("triple_q", "own"), ("menu", "own")):
         if wrong in {"algorithm": environments.OWN, "environment": algorithms.OWN}[kind]:
             continue
         with pytest.raises(ValueError, match=says):
-            scaffold.write(kind, wrong, tmp_path)
-    written = scaffold.write(kind, "mine", tmp_path)
+            own.write(kind, wrong, tmp_path)
+    written = own.write(kind, "mine", tmp_path)
     assert [one.name for one in written] == ["mine.py", "test_mine.py"]
     with pytest.raises(ValueError, match="is there already"):
-        scaffold.write(kind, "mine", tmp_path)
+        own.write(kind, "mine", tmp_path)

@@ -1,4 +1,4 @@
-"""Gymnasium learns of the environments here, whichever of the two packages is imported first.
+"""Registers the environments with Gymnasium, whichever of the two packages is imported first.
 
 ``gymnasium.make("nscmdp:GridWorld-v0")`` imports nscmdp and then looks for the id. (Since its version 1.0 Gymnasium
 reads no entry points.) To import Gymnasium with nscmdp would cost every process a fifth of a second. So: where
@@ -6,9 +6,8 @@ Gymnasium is there already, its registry is filled at once, and otherwise as soo
 """
 
 import sys
-from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+from importlib.util import find_spec
+from typing import Any
 
 
 def register() -> None:
@@ -27,7 +26,7 @@ def register() -> None:
 
 def register_with_gymnasium() -> None:
     """Now, or when it is imported."""
-    if "gymnasium" in sys.modules:
+    if sys.modules.get("gymnasium") is not None:
         register()
     elif not any(isinstance(finder, WhenImported) for finder in sys.meta_path):
         sys.meta_path.insert(0, WhenImported())
@@ -36,17 +35,16 @@ def register_with_gymnasium() -> None:
 class WhenImported:
     """Finds Gymnasium as all other finders do, and registers after it has been loaded."""
 
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "gymnasium":
             return None
-        others = (finder for finder in sys.meta_path if finder is not self)
-        spec = next((found for one in others if (found := one.find_spec(name, path, target))), None)
+        sys.meta_path.remove(self)  # for this search, which asks all finders
+        spec = find_spec(name)
+        sys.meta_path.insert(0, self)
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
 
-            def load_and_register(module: ModuleType) -> None:
+            def load_and_register(module: Any) -> None:
                 load(module)
                 sys.meta_path.remove(self)
                 register()

@@ -57,54 +57,38 @@ def between(env: DriftingCMDP, episodes: ArrayLike) -> Array:
     return np.diff(walked(env, episodes), axis=0)
 
 
-def walked(env: DriftingCMDP, episodes: ArrayLike) -> Array:
-    """(n, 3): the variation from episode 1 up to each of the given episodes."""
-    return _walked(env, episodes, _leg_variation)
-
-
 def linear_variation(env: DriftingCMDP) -> Variation:
     """B_r, B_g, B_p of the parameters of a linear CMDP over all episodes of a path."""
-    first, last = _walked(env, [1, env.episodes], _linear_leg_variation)
+    first, last = walked(env, [1, env.episodes], _linear_leg_variation)
     return Variation(*(float(b) for b in last - first))
 
 
-def _walked(
-    env: DriftingCMDP,
-    episodes: ArrayLike,
-    measure: Callable[[DriftingCMDP, int, int], tuple[float, float, float]],
-) -> Array:
+def walked(env: DriftingCMDP, episodes: ArrayLike, of_leg: Callable | None = None) -> Array:
+    """(n, 3): the variation from episode 1 up to each of the given episodes."""
     k = np.asarray(episodes, dtype=float)
     if len(env.knots) == 1:
         return np.zeros((len(k), 3))
     pairs = [(min(i, j), max(i, j)) for i, j in zip(env.route[:-1], env.route[1:], strict=True)]
-    measured = {pair: measure(env, *pair) for pair in set(pairs)}
-    legs = np.array([measured[pair] for pair in pairs])
-    at_knots = np.vstack([np.zeros(3), np.cumsum(legs, axis=0)])
+    measured = {pair: (of_leg or _leg_variation)(env, *pair) for pair in set(pairs)}
+    at_knots = np.vstack([np.zeros(3), np.cumsum([measured[pair] for pair in pairs], axis=0)])
     return np.stack([np.interp(k, env.knots, at_knots[:, part]) for part in range(3)], axis=1)
 
 
-def _leg_variation(env: DriftingCMDP, i: int, j: int) -> tuple[float, float, float]:
-    steps = env.H // env.layers
-
-    def sum_over_steps(difference: Array) -> float:
-        return steps * float(difference.max(axis=(1, 2)).sum())
-
-    return (
-        sum_over_steps(np.abs(env.reward[j] - env.reward[i])),
-        sum_over_steps(np.abs(env.utility[j] - env.utility[i])),
-        sum_over_steps(np.abs(env.probability[j] - env.probability[i]).sum(axis=3)),
+def _leg_variation(env: DriftingCMDP, i: int, j: int) -> list[float]:
+    moves = (
+        np.abs(env.reward[j] - env.reward[i]),
+        np.abs(env.utility[j] - env.utility[i]),
+        np.abs(env.probability[j] - env.probability[i]).sum(axis=3),
     )
+    return [env.H // env.layers * float(move.max(axis=(1, 2)).sum()) for move in moves]
 
 
-def _linear_leg_variation(env: DriftingCMDP, i: int, j: int) -> tuple[float, float, float]:
-    steps = env.H // env.layers
+def _linear_leg_variation(env: DriftingCMDP, i: int, j: int) -> list[float]:
     # P, r and g are phi times their parameters, so a difference of models is phi times the parameters' difference.
     kernel = densify(env.successors, env.probability[j] - env.probability[i])
     moves = (env.reward[j] - env.reward[i], env.utility[j] - env.utility[i], kernel)
-    reward, utility, transition = (
-        np.linalg.norm(parameters(env, move), axis=(1, 2)).sum() for move in moves
-    )
-    return steps * float(reward), steps * float(utility), steps * float(transition)
+    norms = (np.linalg.norm(parameters(env, move), axis=(1, 2)).sum() for move in moves)
+    return [env.H // env.layers * float(norm) for norm in norms]
 
 
 def parameters(env: DriftingCMDP, table: Array) -> Array:

@@ -24,24 +24,13 @@ class CMDP:
         dense = np.asarray(P, dtype=float)
         if dense.ndim != 4 or dense.shape[1] != dense.shape[3]:
             raise ValueError(f"P has shape {dense.shape}, expected (H, S, A, S)")
-        if (dense < 0).any():
-            raise ValueError(f"P has a negative probability in row (h, x, a) = {_first(dense < 0)}")
-        shape = dense.shape[:3]
-        tables = {"r": np.asarray(r, dtype=float), "g": np.asarray(g, dtype=float)}
-        for name, table in tables.items():
-            if table.shape != shape:
+        _check_signs(dense)
+        tables = np.asarray(r, dtype=float), np.asarray(g, dtype=float)
+        for name, table in zip("rg", tables, strict=True):
+            if table.shape != (shape := dense.shape[:3]):
                 raise ValueError(f"{name} has shape {table.shape}, expected (H, S, A) = {shape}")
         successors = common_successors([dense])
-        columns = successors.shape
-        self._fill(
-            successors,
-            np.take_along_axis(dense, successors.astype(np.int64), axis=3),
-            np.broadcast_to(tables["r"][..., None], columns),
-            np.broadcast_to(tables["g"][..., None], columns),
-            shape[0],
-            rho,
-            mu0,
-        )
+        self._fill(successors, columns(dense, successors), *tables, len(dense), rho, mu0)
 
     @classmethod
     def sparse(
@@ -54,7 +43,10 @@ class CMDP:
         rho: float,
         mu0: ArrayLike,
     ) -> "CMDP":
-        """From columns (H or 1, S, A, M): successor, its probability, and the reward and utility paid with it."""
+        """From columns (H or 1, S, A, M): successor, its probability, and the reward and utility paid with it.
+
+        Reward and utility have no last axis where they do not depend on the successor.
+        """
         cmdp = cls.__new__(cls)
         cmdp._fill(successors, probability, reward, utility, horizon, rho, mu0)
         return cmdp
@@ -62,27 +54,23 @@ class CMDP:
     def _fill(self, successors, probability, reward, utility, horizon, rho, mu0) -> None:
         self.successors = np.ascontiguousarray(successors, dtype=np.uint32)
         self.probability = np.ascontiguousarray(probability, dtype=float)
-        self.reward_of = np.asarray(reward, dtype=float)
-        self.utility_of = np.asarray(utility, dtype=float)
         self.H = int(horizon)
         self.layers, self.S, self.A, self.columns = self.successors.shape
+        self.reward_of, self.utility_of = (
+            np.broadcast_to(table[..., None] if table.ndim == 3 else table, self.successors.shape)
+            for table in (np.asarray(reward, dtype=float), np.asarray(utility, dtype=float))
+        )
         self.rho = float(rho)
         self.mu0 = np.asarray(mu0, dtype=float)
-        self._check()
-
-    def _check(self) -> None:
         if self.layers not in (1, self.H):
             raise ValueError(
                 f"{self.layers} layers for a horizon of {self.H}: expected one for all steps or one per step"
             )
-        finite = (self.probability, self.reward_of, self.utility_of, self.mu0, np.array(self.rho))
-        for name, values in zip(("P", "r", "g", "mu0", "rho"), finite, strict=True):
+        finite = {"P": self.probability, "r": self.reward_of, "g": self.utility_of}
+        for name, values in (finite | {"mu0": self.mu0, "rho": np.array(self.rho)}).items():
             if not np.isfinite(values).all():
                 raise ValueError(f"{name} holds values that are not finite")
-        if (self.probability < 0).any():
-            raise ValueError(
-                f"P has a negative probability in row (h, x, a) = {_first(self.probability < 0)}"
-            )
+        _check_signs(self.probability)
         sums = self.probability.sum(axis=3)
         off = np.abs(sums - 1)
         if off.max() > ROWS_SUM_TO_ONE:
@@ -122,8 +110,17 @@ class CMDP:
         return f"CMDP(H={self.H}, S={self.S}, A={self.A}, rho={self.rho:g})"
 
 
-def _first(where: NDArray[np.bool_]) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.argwhere(where)[0][:3])
+def _check_signs(probability: Array) -> None:
+    if (negative := probability < 0).any():
+        row = tuple(int(i) for i in np.argwhere(negative)[0][:3])
+        raise ValueError(f"P has a negative probability in row (h, x, a) = {row}")
+
+
+def columns(table: Array, successors: NDArray[np.uint32]) -> Array:
+    """(..., M): what a table (..., S) has for each successor; a table (...) has the same for all."""
+    if table.ndim < successors.ndim:
+        return np.broadcast_to(table[..., None], successors.shape)
+    return np.take_along_axis(table, successors.astype(np.int64), axis=3)
 
 
 def densify(successors: NDArray[np.uint32], values: Array) -> Array:

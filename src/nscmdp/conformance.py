@@ -36,9 +36,8 @@ class Finding(NamedTuple):
 @cache
 def small(episodes: int = 600) -> DriftingCMDP:
     """Three states, three actions, three steps; it drifts, and its constraint binds."""
-    return environments.make(
-        "random_tabular", episodes, states=3, actions=3, horizon=3, branching=2, budget=3.0
-    )
+    sizes: dict[str, Any] = {"states": 3, "actions": 3, "horizon": 3, "branching": 2}
+    return environments.make("random_tabular", episodes, **sizes, budget=3.0)
 
 
 def run(
@@ -66,25 +65,23 @@ def runs_to_the_end(name: str, setting: str) -> str:
 def policy_is_a_distribution(name: str, setting: str) -> str:
     """At every step and state, before learning and after, the probabilities are at least 0 and sum to 1."""
     env, probabilities = small(), np.empty(small().A)
-    fresh = algorithms.make(name, Problem.of(env), setting)
-    for when, made in (
-        ("before the run", lambda: fresh),
-        ("after the run", lambda: run(name, setting).learner),
-    ):
+    learners = {
+        "before the run": lambda: algorithms.make(name, Problem.of(env), setting),
+        "after the run": lambda: run(name, setting).learner,
+    }
+    for when, made in learners.items():
         learner = made()
         for h, x in np.ndindex(env.H, env.S):
             probabilities[:] = np.nan
             certain = distribution(learner, h, x, probabilities)
-            if certain >= 0:
-                if certain >= env.A:
-                    raise Fails(
-                        f"{when}, at h = {h}, x = {x}: action {certain}, expected 0 to {env.A - 1}"
-                    )
-            elif not (probabilities >= 0).all() or abs(probabilities.sum() - 1) > 1e-9:
+            here = f"{when}, at h = {h}, x = {x}"
+            if certain >= env.A:
+                raise Fails(f"{here}: action {certain}, expected 0 to {env.A - 1}")
+            if certain < 0 and not (
+                (probabilities >= 0).all() and abs(probabilities.sum() - 1) <= 1e-9
+            ):
                 row = ", ".join(f"{p:.4g}" for p in probabilities)
-                raise Fails(
-                    f"{when}, at h = {h}, x = {x}: probabilities {row}; expected numbers that sum to 1"
-                )
+                raise Fails(f"{here}: probabilities {row}; expected numbers that sum to 1")
     return f"at all {env.H} x {env.S} steps and states"
 
 
@@ -99,9 +96,8 @@ def exact_value_agrees_with_rollouts(name: str, setting: str) -> str:
             difference = (realised - expected) * windows
             worst = max(worst, abs(difference.sum()) / max(np.sqrt((difference**2).sum()), 1e-12))
     if worst > 4.5:
-        raise Fails(
-            f"{worst:.1f} standard errors apart: policy is not the distribution that act draws from"
-        )
+        what = "policy is not the distribution that act draws from"
+        raise Fails(f"{worst:.1f} standard errors apart: {what}")
     return f"{worst:.1f} standard errors apart"
 
 
@@ -109,9 +105,8 @@ def same_seed_same_bits_in_any_batch(name: str, setting: str) -> str:
     """A run is decided by its seed: not by the clock, by a global, or by what ran before it in the same process."""
     first, other, again = (run(name, setting, seed, solve=False) for seed in (SEED, SEED + 1, SEED))
     if not same(first, again):
-        raise Fails(
-            "two runs of one seed differ: draw from u alone, and keep nothing outside the learner"
-        )
+        what = "draw from u alone, and keep nothing outside the learner"
+        raise Fails(f"two runs of one seed differ: {what}")
     if np.array_equal(first.reward, other.reward):
         raise Fails("runs of two seeds are equal")
     return "also with another run between them"
@@ -119,9 +114,7 @@ def same_seed_same_bits_in_any_batch(name: str, setting: str) -> str:
 
 def clock_is_untouched(name: str, setting: str) -> str:
     """The environment and its clock, the global episode, are as they were: what restarts is the learner alone."""
-    env = environments.make(
-        "random_tabular", 300, states=3, actions=3, horizon=3, branching=2, budget=3.0
-    )
+    env = small.__wrapped__(300)  # one of its own: it may be spoilt
     before = env.fingerprint()
     run(name, setting, env=env, solve=False)
     if env.fingerprint() != before:
@@ -131,23 +124,17 @@ def clock_is_untouched(name: str, setting: str) -> str:
 
 def plain_python_agrees(name: str, setting: str) -> str:
     """The same operations in plain Python, without compilation, give the same bits."""
-    env = small(40)
-    if not same(
-        run(name, setting, env=env, solve=False),
-        run(name, setting, env=env, solve=False, compiled=False),
-    ):
-        raise Fails(
-            "compiled and plain runs differ: does an operation write to something that is not an array?"
-        )
+    ways = (run(name, setting, env=small(40), solve=False, compiled=way) for way in (True, False))
+    if not same(*ways):
+        what = "does an operation write to something that is not an array?"
+        raise Fails(f"compiled and plain runs differ: {what}")
     return "40 episodes"
 
 
 def state_size(name: str, setting: str) -> str:
     """How much a learner keeps, and whether that grows with K: a note, not a condition."""
-    few, many = (
-        algorithms.state_bytes(algorithms.make(name, Problem.of(small(K)), setting))
-        for K in (600, 2400)
-    )
+    made = (algorithms.make(name, Problem.of(small(K)), setting) for K in (600, 2400))
+    few, many = map(algorithms.state_bytes, made)
     grows = "" if many <= few else f", {many:,} for four times as many episodes"
     return f"{few:,} bytes{grows}"
 
@@ -167,9 +154,8 @@ def works_with_defaults(name: str) -> str:
     """It is made from a number of episodes alone, and says its own name."""
     env = environments.make(name, 10)
     if (env.name, env.episodes) != (name, 10):
-        raise Fails(
-            f"it is called {env.name!r} and has {env.episodes} episodes, expected {name!r} and 10"
-        )
+        found = f"it is called {env.name!r} and has {env.episodes} episodes"
+        raise Fails(f"{found}, expected {name!r} and 10")
     return str(env)
 
 
@@ -193,25 +179,24 @@ def constraint_can_be_kept(name: str) -> str:
     except optimum.Infeasible as error:
         raise Fails(f"{error}: choose a lower rho") from None
     multiplier = float(solved[:, 2].mean())
-    return f"multiplier {multiplier:.3g} on average" + (
-        "" if multiplier > 0 else ": the constraint never binds"
-    )
+    note = "" if multiplier > 0 else ": the constraint never binds"
+    return f"multiplier {multiplier:.3g} on average{note}"
 
 
 def decided_by_options_and_seed(name: str) -> str:
     """Made twice it is the same; with other seeds it may be another."""
-    if environments.make(name, 10).fingerprint() != environments.make(name, 10).fingerprint():
+    first, again = (environments.make(name, 10).fingerprint() for _ in range(2))
+    if first != again:
         raise Fails("made twice it differs: draw from numpy.random.default_rng(seed) alone")
-    return f"fingerprint {environments.make(name, 10).fingerprint()}"
+    return f"fingerprint {first}"
 
 
 def drift_does_not_depend_on_K(name: str) -> str:
     """A drift is a curve M(k/K): more episodes walk the same way in smaller steps, so the budget stays."""
     few, many = (budget.variation(environments.make(name, K)).total for K in (1000, 4000))
     if not np.isfinite([few, many]).all() or abs(few - many) > 0.05 * max(few, many):
-        raise Fails(
-            f"the variation budget is {few:.4g} at K = 1,000 and {many:.4g} at K = 4,000; expected the same"
-        )
+        found = f"{few:.4g} at K = 1,000 and {many:.4g} at K = 4,000"
+        raise Fails(f"the variation budget is {found}; expected the same")
     return f"variation budget {many:.4g}"
 
 
@@ -226,23 +211,19 @@ ENVIRONMENT: tuple[Callable[[str], str], ...] = (
 
 def check(kind: str, name: str) -> Iterator[Finding]:
     """All checks of one of the "algorithms" or "environments", one finding after the other."""
-    if kind == "environments":
-        for one in ENVIRONMENT:
-            yield _finding(one, name)
-    else:
-        for setting in algorithms.settings(name):
-            for each in ALGORITHM:
-                yield _finding(each, name, setting)
-
-
-def _finding(one: Callable[..., str], *of: str) -> Finding:
-    title = one.__name__.replace("_", " ")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DoesNotFit)
-        try:
-            return Finding(".".join(of), title, True, one(*of))
-        except Fails as error:
-            return Finding(".".join(of), title, False, str(error))
-        except Exception as error:
-            first = next(iter(str(error).strip().splitlines()), "")
-            return Finding(".".join(of), title, False, f"{type(error).__name__}: {first}")
+    is_algorithm = kind == "algorithms"
+    checks: tuple[Callable[..., str], ...] = ALGORITHM if is_algorithm else ENVIRONMENT
+    names = [(name, one) for one in algorithms.settings(name)] if is_algorithm else [(name,)]
+    for of in names:
+        for one in checks:
+            passed = False
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DoesNotFit)
+                try:
+                    says, passed = one(*of), True
+                except Fails as error:
+                    says = str(error)
+                except Exception as error:
+                    first = next(iter(str(error).strip().splitlines()), "")
+                    says = f"{type(error).__name__}: {first}"
+            yield Finding(".".join(of), one.__name__.replace("_", " "), passed, says)

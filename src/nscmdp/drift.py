@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nscmdp.cmdp import CMDP, Array, common_successors, densify
+from nscmdp.cmdp import CMDP, Array, columns, common_successors, densify
 
 
 class Leg(NamedTuple):
@@ -47,38 +47,37 @@ class DriftingCMDP:
         features: Array | None = None,
     ) -> None:
         self.anchors = _align(list(anchors))
-        if not len(knots) or not np.isfinite(knots).all():
+        given = np.asarray(knots, dtype=float)
+        if not len(given) or not np.isfinite(given).all() or (given != np.floor(given)).any():
             raise ValueError(f"knots = {list(knots)}: expected whole episodes")
-        self.knots = np.asarray(knots, dtype=np.int64)
-        self.route = (
-            np.arange(len(self.knots)) if route is None else np.asarray(route, dtype=np.int64)
-        )
-        self.episodes = int(self.knots[-1] if episodes is None else episodes)
-        self.name, self.seed, self.about, self.picture = name, int(seed), about, picture
-        self._check(knots)
-        first = self.anchors[0]
-        self.features = None if features is None else _features(features, first)
-        self.H, self.S, self.A, self.rho, self.mu0 = first.H, first.S, first.A, first.rho, first.mu0
-        self.layers, self.successors = first.layers, first.successors
-        self.probability = np.stack([anchor.probability for anchor in self.anchors])
-        self.reward = np.stack([anchor.reward for anchor in self.anchors])
-        self.utility = np.stack([anchor.utility for anchor in self.anchors])
-
-    def _check(self, knots: Sequence[int]) -> None:
-        if self.episodes < 1:
-            raise ValueError(f"episodes = {self.episodes}: expected at least 1")
-        if not np.array_equal(self.knots, np.asarray(knots, dtype=float)):
-            raise ValueError(f"knots = {list(knots)}: expected whole episodes")
+        self.knots = given.astype(np.int64)
         if self.knots[0] < 1 or (np.diff(self.knots) <= 0).any():
             raise ValueError(
                 f"knots = {list(knots)}: expected episodes from 1 on, in increasing order"
             )
+        self.episodes = int(self.knots[-1] if episodes is None else episodes)
+        if self.episodes < 1:
+            raise ValueError(f"episodes = {self.episodes}: expected at least 1")
+        self.route = np.asarray(range(len(knots)) if route is None else route, dtype=np.int64)
         if len(self.route) != len(self.knots):
             raise ValueError(f"{len(self.knots)} knots but {len(self.route)} anchors on the route")
         if self.route.min() < 0 or self.route.max() >= len(self.anchors):
             raise ValueError(
                 f"the route names anchor {self.route.max()}, there are {len(self.anchors)}"
             )
+        self.name, self.seed, self.about, self.picture = name, int(seed), about, picture
+        first = self.anchors[0]
+        self.H, self.S, self.A, self.rho, self.mu0 = first.H, first.S, first.A, first.rho, first.mu0
+        self.layers, self.successors = first.layers, first.successors
+        self.probability = np.stack([anchor.probability for anchor in self.anchors])
+        self.reward = np.stack([anchor.reward for anchor in self.anchors])
+        self.utility = np.stack([anchor.utility for anchor in self.anchors])
+        self.features = features
+        if features is not None:
+            self.features = phi = np.ascontiguousarray(features, dtype=float)
+            if phi.ndim != 3 or phi.shape[:2] != (self.S, self.A) or not np.isfinite(phi).all():
+                expected = f"finite (S, A, d) = ({self.S}, {self.A}, d)"
+                raise ValueError(f"features have shape {phi.shape}, expected {expected}")
 
     def leg(self, k: int) -> Leg:
         """Where episode k (1-based) stands; before the first knot and after the last the model rests."""
@@ -86,13 +85,9 @@ class DriftingCMDP:
             raise ValueError(f"episode {k} is outside 1..{self.episodes}")
         if len(self.knots) == 1:
             return Leg(int(self.route[0]), int(self.route[0]), 0.0)
-        here = int(
-            np.clip(np.searchsorted(self.knots, k, side="right") - 1, 0, len(self.knots) - 2)
-        )
-        weight = (k - self.knots[here]) / (self.knots[here + 1] - self.knots[here])
-        return Leg(
-            int(self.route[here]), int(self.route[here + 1]), float(np.clip(weight, 0.0, 1.0))
-        )
+        i = int(np.clip(np.searchsorted(self.knots, k, side="right") - 1, 0, len(self.knots) - 2))
+        weight = (k - self.knots[i]) / (self.knots[i + 1] - self.knots[i])
+        return Leg(int(self.route[i]), int(self.route[i + 1]), float(np.clip(weight, 0.0, 1.0)))
 
     def at(self, k: int) -> CMDP:
         """The CMDP of episode k."""
@@ -103,15 +98,12 @@ class DriftingCMDP:
 
     def fingerprint(self) -> str:
         """A hash of everything that decides what happens on this path."""
-        content = hashlib.sha256(
-            f"{self.name} {self.seed} {self.episodes} {self.H} {self.rho!r}".encode()
-        )
+        of = f"{self.name} {self.seed} {self.episodes} {self.H} {self.rho!r}"
+        content = hashlib.sha256(of.encode())
         parts = [self.knots, self.route, self.mu0, self.successors, self.probability]
         parts += [part for anchor in self.anchors for part in (anchor.reward_of, anchor.utility_of)]
-        for part in parts:
+        for part in parts if self.features is None else [*parts, self.features]:
             content.update(np.ascontiguousarray(part).tobytes())
-        if self.features is not None:
-            content.update(self.features.tobytes())
         return content.hexdigest()[:16]
 
     def __repr__(self) -> str:
@@ -123,15 +115,15 @@ def to_and_fro(positions: Sequence[float], legs: int, episodes: int) -> tuple[li
 
     Knots fall on whole episodes, so every leg is walked in full and the budget does not depend on K.
     """
-    stops = len(positions) - 1
     if legs < 1:
         raise ValueError(f"legs = {legs}: expected at least 1")
+    stops = len(positions)
     route, places = [0], [float(positions[0])]
     for leg in range(legs):
-        order = range(1, stops + 1) if leg % 2 == 0 else range(stops - 1, -1, -1)
-        for stop in order:
+        back = leg % 2
+        for stop in range(stops - 2, -1, -1) if back else range(1, stops):
             route.append(stop)
-            places.append(leg + (positions[stop] if leg % 2 == 0 else 1 - positions[stop]))
+            places.append(leg + (1 - positions[stop] if back else positions[stop]))
     knots = [1 + round(place / legs * (episodes - 1)) for place in places]
     if len(set(knots)) < len(knots):
         enough = 1 + int(np.ceil(legs / np.diff(positions).min()))
@@ -151,46 +143,23 @@ def switches(shares: Sequence[float], episodes: int) -> tuple[list[int], list[in
             f"more of {episodes} episodes apart"
         )
     route = [stop // 2 % 2 for stop in range(len(knots))]
-    rests_first, rests_last = knots[1] == 1, knots[-2] == episodes
-    return knots[rests_first : len(knots) - rests_last], route[
-        rests_first : len(route) - rests_last
-    ]
+    kept = slice(knots[1] == 1, len(knots) - (knots[-2] == episodes))
+    return knots[kept], route[kept]
 
 
 def between(first: CMDP, last: CMDP, weight: float) -> CMDP:
     """(1 - weight) first + weight last, two models over the same successors."""
-    probability = _mix(weight, first.probability, last.probability)
 
-    def paid(one: str) -> Array:
-        total = _mix(
-            weight, first.probability * getattr(first, one), last.probability * getattr(last, one)
-        )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(probability > 0, total / probability, 0.0)
+    def mixed(one: Array, other: Array) -> Array:
+        return (1 - weight) * one + weight * other
 
-    return CMDP.sparse(
-        first.successors,
-        probability,
-        paid("reward_of"),
-        paid("utility_of"),
-        first.H,
-        first.rho,
-        first.mu0,
-    )
-
-
-def _features(features: Array, model: CMDP) -> Array:
-    """phi(x,a) (S, A, d): known to a learner, and P, r, g are linear in them."""
-    phi = np.ascontiguousarray(features, dtype=float)
-    if phi.ndim != 3 or phi.shape[:2] != (model.S, model.A) or not np.isfinite(phi).all():
-        raise ValueError(
-            f"features have shape {phi.shape}, expected finite (S, A, d) = ({model.S}, {model.A}, d)"
-        )
-    return phi
-
-
-def _mix(weight: float, first: Array, last: Array) -> Array:
-    return (1 - weight) * first + weight * last
+    P, Q = first.probability, last.probability
+    probability = mixed(P, Q)
+    pairs = (first.reward_of, last.reward_of), (first.utility_of, last.utility_of)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = (mixed(P * one, Q * other) / probability for one, other in pairs)
+        r, g = (np.where(probability > 0, mean, 0.0) for mean in means)
+    return CMDP.sparse(first.successors, probability, r, g, first.H, first.rho, first.mu0)
 
 
 def _align(anchors: list[CMDP]) -> list[CMDP]:
@@ -206,31 +175,21 @@ def _align(anchors: list[CMDP]) -> list[CMDP]:
                 )
         if not np.array_equal(anchor.mu0, first.mu0):
             raise ValueError(f"anchor {number} starts from another distribution mu0 than the first")
-    shared = all(np.array_equal(anchor.successors, first.successors) for anchor in anchors)
-    return anchors if shared else _rearranged(anchors)
-
-
-def _rearranged(anchors: list[CMDP]) -> list[CMDP]:
-    layers = max(anchor.layers for anchor in anchors)
-    kernels: list[Array] = []
-    rewards: list[Array] = []
-    utilities: list[Array] = []
+    if all(np.array_equal(anchor.successors, first.successors) for anchor in anchors):
+        return anchors
+    shape = (max(anchor.layers for anchor in anchors), first.S, first.A, first.S)
+    dense = []  # P, r and g of every anchor, (layers, S, A, S)
     for anchor in anchors:
-        shape = (layers, anchor.S, anchor.A, anchor.S)
-        dense = densify(anchor.successors, anchor.probability)
+        kernel = densify(anchor.successors, anchor.probability)
+        tables = [kernel]
         with np.errstate(invalid="ignore", divide="ignore"):
-            for paid, into in ((anchor.reward_of, rewards), (anchor.utility_of, utilities)):
-                mean = densify(anchor.successors, anchor.probability * paid) / dense
-                into.append(np.broadcast_to(np.where(dense > 0, mean, 0.0), shape))
-        kernels.append(np.broadcast_to(dense, shape))
-    successors = common_successors(kernels)
-
-    def columns(values: Array) -> Array:
-        return np.take_along_axis(values, successors.astype(np.int64), axis=3)
-
-    return [
-        CMDP.sparse(
-            successors, columns(P), columns(r), columns(g), anchor.H, anchor.rho, anchor.mu0
-        )
-        for P, r, g, anchor in zip(kernels, rewards, utilities, anchors, strict=True)
-    ]
+            for paid in (anchor.reward_of, anchor.utility_of):
+                mean = densify(anchor.successors, anchor.probability * paid) / kernel
+                tables.append(np.where(kernel > 0, mean, 0.0))
+        dense.append([np.broadcast_to(table, shape) for table in tables])
+    successors = common_successors([kernel for kernel, _, _ in dense])
+    aligned = []
+    for tables in dense:
+        P, r, g = (columns(table, successors) for table in tables)
+        aligned.append(CMDP.sparse(successors, P, r, g, first.H, first.rho, first.mu0))
+    return aligned

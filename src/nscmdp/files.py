@@ -30,14 +30,8 @@ FULL = {errno.ENOSPC, errno.EDQUOT}
 HOST = platform.node().split(".")[0]
 TEMPORARY = re.compile(r"\.([^.]+)\.(\d{1,9})\..+")  # .HOST.PROCESS.NAME
 DAY = 24 * 3600
-TEXTS = (
-    "experiment",
-    "reading",
-    "budget",
-    "learner",
-    "algorithm",
-    "setting",
-)  # a learner may be called "1", or "NA"
+# Columns that are text even where they look like something else: a learner may be called "1", or "NA".
+TEXTS = ("experiment", "reading", "budget", "learner", "algorithm", "setting")
 
 
 class Damaged(Exception):
@@ -102,9 +96,8 @@ def read(file: Path) -> tuple[pa.Table, dict[str, Any]]:
     except FileNotFoundError:
         raise Damaged(file, "it does not exist") from None
     except KeyError:
-        raise Damaged(
-            file, "it carries no provenance, so it was not made by this package"
-        ) from None
+        reason = "it carries no provenance, so it was not made by this package"
+        raise Damaged(file, reason) from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Damaged(file, str(error).splitlines()[0].rstrip(".")) from None
     if checksum(table, facts) != expected:
@@ -118,11 +111,9 @@ def read_expected(file: Path, expected: dict[str, Any]) -> pa.Table:
     for fact, planned in expected.items():
         found = facts.get(fact, {})
         if found != planned:
-            parts = (
-                [key for key in planned if found.get(key) != planned[key]]
-                if isinstance(planned, dict)
-                else [found]
-            )
+            parts = [found]
+            if isinstance(planned, dict):
+                parts = [key for key in planned if found.get(key) != planned[key]]
             raise Foreign(file, f"it was made from another {fact} ({', '.join(parts)})")
     return table
 
@@ -147,26 +138,22 @@ def checksum(table: pa.Table, facts: dict[str, Any]) -> str:
     for name in table.column_names:
         column = table.column(name).combine_chunks()
         content.update(f"\0{name} {len(column)}\0".encode())
-        _hash_values(column, content)
+        while pa.types.is_list(column.type):
+            content.update(str(column.type.id).encode())
+            content.update(column.value_lengths().to_numpy(zero_copy_only=False).tobytes())
+            column = column.flatten()
+        content.update(str(column.type.id).encode())
+        if pa.types.is_primitive(column.type):
+            content.update(column.to_numpy(zero_copy_only=False).tobytes())
+        else:
+            content.update(json.dumps(column.to_pylist()).encode())
     return content.hexdigest()
-
-
-def _hash_values(column: pa.Array, content: Any) -> None:
-    content.update(str(column.type.id).encode())
-    if pa.types.is_list(column.type):
-        content.update(column.value_lengths().to_numpy(zero_copy_only=False).tobytes())
-        _hash_values(column.flatten(), content)
-    elif pa.types.is_primitive(column.type):
-        content.update(column.to_numpy(zero_copy_only=False).tobytes())
-    else:
-        content.update(json.dumps(column.to_pylist()).encode())
 
 
 def in_one_piece(file: Path, save: Callable[[Path], object]) -> None:
     """Let ``save`` write a temporary file in the same folder, sync it, and give it its name."""
-    temporary = file.with_name(
-        f".{HOST}.{os.getpid()}.{file.name}"
-    )  # the suffix stays: some writers look at it
+    # The suffix stays: some writers look at it.
+    temporary = file.with_name(f".{HOST}.{os.getpid()}.{file.name}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         save(temporary)

@@ -20,10 +20,11 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.spaces import Discrete, MultiDiscrete
 from numpy.typing import NDArray
 
-from nscmdp import environments
+from nscmdp import environments, metrics
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.sampling import sampler_of
 from nscmdp.randomness import stream
@@ -46,23 +47,21 @@ class DriftingEnv(gymnasium.Env[Observation, np.int64]):
         self, environment: str | DriftingCMDP, episodes: int | None = None, **options: Any
     ) -> None:
         if isinstance(environment, str):
-            environment = environments.make(
-                environment, EPISODES if episodes is None else episodes, **options
-            )
+            number = EPISODES if episodes is None else episodes
+            environment = environments.make(environment, number, **options)
         elif episodes is not None or options:
             given = {"episodes": episodes, **options}
             raise ValueError(
                 f"{environment} has its episodes and options already, expected none and found {given}"
             )
         self.path = environment
-        self.rho, self.limit = self.path.rho, self.path.H - self.path.rho
+        self.rho, self.limit = self.path.rho, metrics.cost(self.path.H, self.path.rho)
         self.observation_space = MultiDiscrete([self.path.H + 1, self.path.S])
         self.action_space = Discrete(self.path.A)
         self.render_mode = None
         self._sampler = sampler_of(self.path)
-        self._source: np.random.Generator | None = (
-            None  # of a run with a seed; one without has Gymnasium's generator
-        )
+        # Of a run with a seed; one without has Gymnasium's generator.
+        self._source: np.random.Generator | None = None
         self._k, self._h, self._x = 0, self.path.H, 0
 
     @property
@@ -82,32 +81,24 @@ class DriftingEnv(gymnasium.Env[Observation, np.int64]):
         self._leg = self.path.leg(self._k)
         source = self.np_random if self._source is None else self._source
         start, *self._draws = source.random(1 + 2 * self.path.H).tolist()
-        self._x = self._first_state(start)
+        place = start * self.path.S
+        self._x, sampler = int(place), self._sampler
+        if place - self._x >= sampler.start_threshold[self._x]:
+            self._x = int(sampler.start_alias[self._x])
         return self._observation(), {"k": self._k}
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         h, H = self._h, self.path.H
         if h == H:
-            raise gymnasium.error.ResetNeeded(
-                "the episode is over, or none has begun: call reset()"
-            )
+            raise ResetNeeded("the episode is over, or none has begun: call reset()")
         if action not in self.action_space:
-            raise gymnasium.error.InvalidAction(
-                f"action = {action}: expected 0 to {self.path.A - 1}"
-            )
+            raise InvalidAction(f"action = {action}: expected 0 to {self.path.A - 1}")
         layer = h if self.path.layers > 1 else 0
         u = self._draws[2 * h : 2 * h + 2]
         reward, utility, state = draw(self._sampler, *self._leg, layer, self._x, int(action), *u)
         self._h, self._x = h + 1, int(state)
-        info = {"cost": 1.0 - utility, "utility": utility, "k": self._k}
+        info = {"cost": metrics.cost(1.0, utility), "utility": utility, "k": self._k}
         return self._observation(), reward, self._h == H, False, info
-
-    def _first_state(self, u: float) -> int:
-        place = u * self.path.S
-        x = int(place)
-        return (
-            x if place - x < self._sampler.start_threshold[x] else int(self._sampler.start_alias[x])
-        )
 
     def _observation(self) -> Observation:
         return np.array([self._h, self._x])

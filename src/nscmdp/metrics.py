@@ -8,9 +8,10 @@ its multiplier, per episode:
     gap         (V*_k - V_k) + lambda*_k (rho - W_k)        the Lagrangian gap, never negative
     positive_regret, positive_violation                     [V*_k - V_k]_+ and [rho - W_k]_+: nothing cancels
 
-An evaluated episode stands for ``weight`` episodes.
+An evaluated episode stands for ``weight`` episodes. Intervals are over seeds, the unit of replication.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,15 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+WINDOWS = 200  # stretches of a run by which realised returns are kept
+RESAMPLES = 2000
 OPTIMAL = ("optimal_value", "optimal_utility", "optimal_multiplier")
 MEASURES = ("regret", "positive_regret", "violation", "positive_violation", "gap")
+
+
+def cost(horizon: Any, utility: Any) -> Any:
+    """The cost H - W of an episode, as g = 1 - cost in every step; of rho, the limit on the cost."""
+    return horizon - utility
 
 
 def violation(utility_value: Array, rho: float) -> Array:
@@ -57,3 +65,19 @@ def window_middle(episodes: NDArray[np.int64]) -> Array:
 
 def _starts(episodes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(episodes)[:-1]])
+
+
+def mean_interval(values: Array, level: float = 0.95) -> tuple[Array, Array, Array]:
+    """Mean over the first axis (seeds) with a percentile bootstrap interval; one seed has no interval."""
+    from scipy import stats  # slow to import, and planning a study does without
+
+    mean = values.mean(axis=0)
+    if len(values) < 2:
+        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
+    options = {"confidence_level": level, "n_resamples": RESAMPLES, "batch": 200}
+    with warnings.catch_warnings():  # seeds that agree have a point for an interval
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            (values,), np.mean, method="percentile", rng=np.random.default_rng(0), **options
+        )
+    return mean, found.confidence_interval.low, found.confidence_interval.high

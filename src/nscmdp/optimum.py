@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.kernels.induction import (
-    DriftArrays,
-    Model,
     drift_of,
     empty_model,
     empty_policy,
@@ -80,9 +78,8 @@ def solve(model, rho, mixture, warm):
     """
     inductions = 0
     if warm:
-        v0, w0, v1, w1 = follow(
-            model, mixture.falling, mixture.rising, mixture.values, mixture.others
-        )
+        falling, rising, _, values, others = mixture
+        v0, w0, v1, w1 = follow(model, falling, rising, values, others)
         inductions += 1
         warm = w0 < rho <= w1 and v0 > v1
     if not warm:
@@ -109,9 +106,7 @@ def solve(model, rho, mixture, warm):
         else:
             v1, w1 = v, w
             mixture.rising[:] = mixture.trial
-        if (
-            v0 <= v1
-        ):  # possible only after a warm start: the falling policy was not the best for the reward
+        if v0 <= v1:  # only after a warm start: the falling policy was not the best for the reward
             v0, w0 = greedy(model, 1.0, 0.0, mixture.falling, mixture.values)
             inductions += 1
             if w0 >= rho:
@@ -210,12 +205,9 @@ def along(env: DriftingCMDP, episodes: Sequence[int] | NDArray[np.int64]) -> Arr
     """(n,3): value, utility and multiplier of the optimum at increasing episodes of a path."""
     asked = np.asarray(episodes, dtype=np.int64)
     out = np.empty((len(asked), 3))
-    drift: DriftArrays = drift_of(env)
-    model: Model = empty_model(env)
-    solve_along(drift, model, env.rho, asked, mixture(env.H, env.S), out)
-    if np.isnan(out[:, 0]).any():
-        first = int(np.flatnonzero(np.isnan(out[:, 0]))[0])
-        raise _infeasible(env.rho, out[first, 1], f" in episode {asked[first]}")
+    solve_along(drift_of(env), empty_model(env), env.rho, asked, mixture(env.H, env.S), out)
+    if (unsolved := np.flatnonzero(np.isnan(out[:, 0]))).size:
+        raise _infeasible(env.rho, out[unsolved[0], 1], f" in episode {asked[unsolved[0]]}")
     return out
 
 
@@ -245,32 +237,25 @@ def value_bounds(env: DriftingCMDP) -> Array:
     U_h(x) = max over anchors and actions of r + P U_{h+1} bounds V_h(x) of every mixture of anchors, which is
     a mean of what is maximised.
     """
-    bounds, reached = np.empty(env.H), _reachable(env)
-    later = np.zeros(env.S)
+    layer = [h if env.layers > 1 else 0 for h in range(env.H)]
+    reached = np.zeros((env.H, env.S), dtype=bool)  # by some policy, in some episode
+    reached[0] = env.mu0 > 0
+    for h in range(env.H - 1):
+        possible = env.probability[:, layer[h]].max(axis=0)[reached[h]] > 0
+        reached[h + 1, env.successors[layer[h]][reached[h]][possible]] = True
+    bounds, later = np.empty(env.H), np.zeros(env.S)
     for h in range(env.H - 1, -1, -1):
-        layer = h if env.layers > 1 else 0
-        ahead = (env.probability[:, layer] * later[env.successors[layer]]).sum(axis=3)
-        later = (env.reward[:, layer] + ahead).max(axis=(0, 2))
+        ahead = (env.probability[:, layer[h]] * later[env.successors[layer[h]]]).sum(axis=3)
+        later = (env.reward[:, layer[h]] + ahead).max(axis=(0, 2))
         bounds[h] = later[reached[h]].max()
     return bounds
 
 
-def _reachable(env: DriftingCMDP) -> NDArray[np.bool_]:
-    """(H,S): can some policy be there at step h, in some episode?"""
-    reached = np.zeros((env.H, env.S), dtype=bool)
-    reached[0] = env.mu0 > 0
-    for h in range(env.H - 1):
-        layer = h if env.layers > 1 else 0
-        possible = env.probability[:, layer].max(axis=0)[reached[h]] > 0
-        reached[h + 1, env.successors[layer][reached[h]][possible]] = True
-    return reached
-
-
-def require_feasible(cmdp: CMDP) -> None:
+def require_feasible(cmdp: CMDP, tightening: float = 0.0) -> None:
     """Raise :class:`Infeasible` where no policy keeps the constraint."""
-    best = best_utility(cmdp)
-    if best < cmdp.rho - FEASIBLE * (1.0 + abs(cmdp.rho)):
-        raise _infeasible(cmdp.rho, best)
+    best, rho = best_utility(cmdp), cmdp.rho + tightening
+    if best < rho - FEASIBLE * (1.0 + abs(rho)):
+        raise _infeasible(rho, best)
 
 
 def _infeasible(rho: float, best: float, where: str = "") -> Infeasible:
@@ -291,29 +276,22 @@ def occupancy(cmdp: CMDP, policy: Array) -> Array:
     return q
 
 
-def _conditional(q: Array, elsewhere: Array) -> Array:
-    reached = q.sum(axis=2, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(reached > 0, q / reached, elsewhere)
-
-
 def linear_program(cmdp: CMDP, tightening: float = 0.0) -> Optimum:
     """The same optimum by HiGHS, or that of the problem with rho + tightening; raises :class:`Infeasible`."""
     from scipy.optimize import linprog  # half a second that a worker which never asks for it saves
 
-    H, S, A = cmdp.H, cmdp.S, cmdp.A
-    rho = cmdp.rho + tightening
     precise = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     solution = linprog(**as_linear_program(cmdp, tightening), method="highs", options=precise)
+    if solution.status == 2:
+        raise _infeasible(cmdp.rho + tightening, best_utility(cmdp))
+    if solution.status == 4:  # HiGHS calls some infeasible programs numerically difficult
+        require_feasible(cmdp, tightening)
     if solution.status != 0:
-        best = best_utility(cmdp)  # HiGHS calls some infeasible programs numerically difficult
-        if solution.status == 2 or (
-            solution.status == 4 and best < rho - FEASIBLE * (1.0 + abs(rho))
-        ):
-            raise _infeasible(rho, best)
         raise RuntimeError(f"HiGHS stopped with: {solution.message}")
-    q = np.maximum(solution.x, 0.0).reshape(H, S, A)
-    policy = _conditional(q, np.full((H, S, A), 1.0 / A))
+    q = np.maximum(solution.x, 0.0).reshape(cmdp.H, cmdp.S, cmdp.A)
+    reached = q.sum(axis=2, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        policy = np.where(reached > 0, q / reached, 1.0 / cmdp.A)
     multiplier = max(0.0, -float(solution.ineqlin.marginals[0]))
     return Optimum(-float(solution.fun), float((q * cmdp.g).sum()), multiplier, policy)
 

@@ -22,12 +22,8 @@ from types import ModuleType
 from nscmdp.kernels import sources
 
 KINDS = ("algorithms", "environments")
-PREFIX = (
-    "nscmdp_plugin_"  # of a file's module, so that my_learner.py hides no other module of that name
-)
-_FILES: dict[
-    str, tuple[Path, str]
-] = {}  # by name: the files that were loaded, and how they were named
+PREFIX = "nscmdp_plugin_"  # of a file's module: my_learner.py hides no other module of that name
+_FILES: dict[str, tuple[Path, str]] = {}  # by name: the files that were loaded, as they were named
 _KINDS: dict[str, str] = {}  # by name: algorithm or environment
 
 
@@ -54,8 +50,14 @@ def load(files: Iterable[str | Path]) -> None:
             raise Unusable(
                 f"plug-in {given}: {name} is one of the package's own names; rename the file"
             )
-        _KINDS[name] = _kind(_imported(file, name), name, given)
-        _FILES[name] = file, str(given)
+        imported = _imported(file, name)
+        functions = {"algorithms": "learner", "environments": name}
+        kinds = [kind for kind in KINDS if callable(getattr(imported, functions[kind], None))]
+        if not kinds:
+            raise Unusable(
+                f"plug-in {given}: expected a function learner (an algorithm) or {name} (an environment)"
+            )
+        _KINDS[name], _FILES[name] = kinds[0], (file, str(given))
 
 
 def _imported(file: Path, name: str) -> ModuleType:
@@ -75,20 +77,10 @@ def _imported(file: Path, name: str) -> ModuleType:
     return module
 
 
-def _kind(module: ModuleType, name: str, given: str | Path) -> str:
-    for kind, function in (("algorithms", "learner"), ("environments", name)):
-        if callable(getattr(module, function, None)):
-            return kind
-    raise Unusable(
-        f"plug-in {given}: expected a function learner (an algorithm) or {name} (an environment)"
-    )
-
-
 def names(kind: str) -> tuple[str, ...]:
     """All plug-ins of a kind, "algorithms" or "environments"."""
-    return tuple(
-        sorted({*packaged(kind), *(name for name, known in _KINDS.items() if known == kind)})
-    )
+    loaded = (name for name, known in _KINDS.items() if known == kind)
+    return tuple(sorted({*packaged(kind), *loaded}))
 
 
 def module(kind: str, name: str) -> ModuleType | None:
@@ -120,3 +112,13 @@ def packaged(kind: str) -> dict[str, str]:
 def files_of(used: Iterable[str]) -> list[str]:
     """The files behind some names, for another process to load: what is installed it finds by itself."""
     return sorted(_FILES[name][1] for name in {*used} if name in _FILES)
+
+
+def unknown(word: object, known: Iterable[str], what: str = "unknown") -> str:
+    """Says of a name that does not exist the nearest one that does: unknown key, did you mean seeds? (expected ...)"""
+    import difflib
+
+    names = list(known)
+    near = difflib.get_close_matches(str(word).lower(), names, n=1)
+    hint = f", did you mean {near[0]}?" if near else ""
+    return f"{what}{hint} (expected {'one of ' + ', '.join(names) if names else 'none'})"

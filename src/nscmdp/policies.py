@@ -61,9 +61,8 @@ def played(
         for k, part in _cut(first, draws, episodes):
             asked = np.array([k] if k in episodes else [], dtype=np.int64)
             record = Record(reward, utility, dual, asked, np.empty((len(asked), 2)))
-            (reader if len(asked) else otherwise)(
-                world, learner, part, record, room, k, env.episodes
-            )
+            player = reader if len(asked) else otherwise
+            player(world, learner, part, record, room, k, env.episodes)
     return np.array(reader.found)
 
 

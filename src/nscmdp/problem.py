@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 from nscmdp import budget, optimum
 from nscmdp.drift import DriftingCMDP
 
+AssumedFor = Literal["all", "frame"]
+
 
 class DoesNotFit(UserWarning):
     """A frame or epoch that had to be cut to fit into the episodes there are."""
@@ -22,23 +24,14 @@ class Problem(NamedTuple):
     utility_budget: float
     transition_budget: float
     env: DriftingCMDP
-    linear_budget: float | None = (
-        None  # B by the linear definition, where the environment has features
-    )
+    linear_budget: float | None = None  # B by the linear definition, where there are features
     assumed_budget: float = 1.0  # the multiple of the true budget that the learner assumes ...
-    assumed_for: Literal["all", "frame"] = (
-        "all"  # ... in all its constants, or in the length of its frames alone
-    )
-    candidate_B: float | None = (
-        None  # one that a bandit tries, in place of what the environment declares
-    )
+    assumed_for: AssumedFor = "all"  # ... in all its constants, or in the length of its frames
+    candidate_B: float | None = None  # a budget that a bandit tries in place of the declared one
 
     @classmethod
     def of(
-        cls,
-        env: DriftingCMDP,
-        assumed_budget: float = 1.0,
-        assumed_for: Literal["all", "frame"] = "all",
+        cls, env: DriftingCMDP, assumed_budget: float = 1.0, assumed_for: AssumedFor = "all"
     ) -> "Problem":
         if not 0 < assumed_budget < float("inf"):
             raise ValueError(f"assumed_budget = {assumed_budget}: expected a positive number")
@@ -46,18 +39,8 @@ class Problem(NamedTuple):
             raise ValueError(f"assumed_for = {assumed_for!r}: expected 'all' or 'frame'")
         measured = budget.variation(env)
         linear = None if env.features is None else budget.linear_variation(env).total
-        return cls(
-            env.S,
-            env.A,
-            env.H,
-            env.episodes,
-            env.rho,
-            *measured,
-            env,
-            linear,
-            assumed_budget,
-            assumed_for,
-        )
+        sizes = env.S, env.A, env.H, env.episodes, env.rho
+        return cls(*sizes, *measured, env, linear, assumed_budget, assumed_for)
 
     @property
     def _B(self) -> float:

@@ -14,24 +14,20 @@ from numpy.typing import NDArray
 def stream(*key: object) -> np.random.Generator:
     """The generator for a key such as ("environment", "grid_world", 0, 3); of numpy's the fastest."""
     digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
-    return np.random.Generator(
-        np.random.SFC64(np.random.SeedSequence(int.from_bytes(digest, "big")))
-    )
+    seed = np.random.SeedSequence(int.from_bytes(digest, "big"))
+    return np.random.Generator(np.random.SFC64(seed))
 
 
 def checkpoints(episodes: int, every: int, seed: int) -> NDArray[np.int64]:
     """One episode, uniform, from each stratum of ``every`` episodes (the last may be shorter)."""
-    starts = np.arange(1, episodes + 1, every)
     lengths = stratum_lengths(episodes, every)
-    return starts + np.floor(
-        stream("checkpoints", episodes, every, seed).random(len(starts)) * lengths
-    ).astype(np.int64)
+    drawn = stream("checkpoints", episodes, every, seed).random(len(lengths)) * lengths
+    return np.arange(1, episodes + 1, every) + np.floor(drawn).astype(np.int64)
 
 
 def stratum_lengths(episodes: int, every: int) -> NDArray[np.int64]:
     """How many episodes each checkpoint stands for."""
-    starts = np.arange(1, episodes + 1, every)
-    return np.minimum(every, episodes + 1 - starts)
+    return np.minimum(every, episodes + 1 - np.arange(1, episodes + 1, every))
 
 
 def format_seeds(seeds: list[int]) -> str:

@@ -52,7 +52,6 @@ from nscmdp.problem import Problem
 from nscmdp.randomness import checkpoints, stratum_lengths, stream
 
 CHUNK_STEPS = 1 << 16  # random numbers are drawn for about this many steps at a time
-WINDOWS = 200
 
 
 @inlined
@@ -184,9 +183,7 @@ class Run:
     value: Array  # V_k
     utility_value: Array  # W_k
     optimum: Array | None  # (n,3): V*_k, its utility, lambda*_k
-    exact: bool = (
-        True  # else V_k and W_k are estimates: means of what the episodes of a stratum earned
-    )
+    exact: bool = True  # else V_k and W_k are estimates: means over the episodes of a stratum
 
     @cached_property
     def measures(self) -> dict[str, Array]:
@@ -196,25 +193,16 @@ class Run:
         return metrics.compare(self.value, self.utility_value, self.optimum, self.rho)
 
     @property
-    def regret(self) -> Array:
-        return np.cumsum(self.weight * self.measures["regret"])
-
-    @property
     def violation(self) -> Array:
         return np.cumsum(self.weight * metrics.violation(self.utility_value, self.rho))
 
-    @property
-    def positive_regret(self) -> Array:
-        return np.cumsum(self.weight * self.measures["positive_regret"])
+    regret = property(lambda self: self._sums("regret"))
+    positive_regret = property(lambda self: self._sums("positive_regret"))
+    positive_violation = property(lambda self: self._sums("positive_violation"))
+    gap = property(lambda self: self._sums("gap"))  # the Lagrangian gap
 
-    @property
-    def positive_violation(self) -> Array:
-        return np.cumsum(self.weight * self.measures["positive_violation"])
-
-    @property
-    def gap(self) -> Array:
-        """The Lagrangian gap."""
-        return np.cumsum(self.weight * self.measures["gap"])
+    def _sums(self, measure: str) -> Array:
+        return np.cumsum(self.weight * self.measures[measure])
 
 
 def run(
@@ -244,18 +232,9 @@ def run(
     ``compiled`` False runs a compiled learner in plain Python, for a debugger to step through.
     """
     if isinstance(algorithm, str):
-        problem = Problem.of(env, assumed_budget, assumed_for)
-        learner, name = (
-            algorithms.make(algorithm, problem, setting, factors, variants, constants),
-            algorithm,
-        )
-    elif (setting, factors, variants, constants, assumed_budget) == (
-        "literal",
-        None,
-        None,
-        None,
-        1.0,
-    ):
+        problem, name = Problem.of(env, assumed_budget, assumed_for), algorithm
+        learner = algorithms.make(algorithm, problem, setting, factors, variants, constants)
+    elif setting == "literal" and assumed_budget == 1.0 and not (factors or variants or constants):
         learner, name = algorithm, getattr(algorithm, "name", type(algorithm).__name__)
     else:
         raise ValueError(
@@ -264,21 +243,16 @@ def run(
     every = env.episodes + 1 if evaluate_every is None else evaluate_every
     if every < 1:
         raise ValueError(f"evaluate_every = {evaluate_every}: expected at least 1")
-    asked = (
-        checkpoints(env.episodes, every, seed)
-        if evaluate_every is not None
-        else np.empty(0, np.int64)
-    )
+    asked = np.empty(0, np.int64)
+    if evaluate_every is not None:
+        asked = checkpoints(env.episodes, every, seed)
     weight = stratum_lengths(env.episodes, every)[: len(asked)]
-    windows = min(windows or WINDOWS, env.episodes)
+    windows = min(windows or metrics.WINDOWS, env.episodes)
     reward, utility, duals = np.zeros((3, windows))
     values = np.empty((len(asked), 2))
     world, room = World(drift_of(env), sampler_of(env)), Room.of(env)
-    in_python = (
-        None
-        if compiled and find(distribution, type(learner))
-        else python_player(env, world, learner)
-    )
+    is_compiled = compiled and find(distribution, type(learner))
+    in_python = None if is_compiled else python_player(env, world, learner)
     for first, draws in all_draws(env, name, seed):
         n = len(draws.learner)
         begin, end = np.searchsorted(asked, (first, first + n))
@@ -291,20 +265,8 @@ def run(
         values = in_python.estimates(weight)
     best = optimum.along(env, asked) if solve and len(asked) else None
     length = np.bincount(np.arange(env.episodes) * windows // env.episodes)
-    means = reward / length, utility / length
-    return Run(
-        learner,
-        env.rho,
-        length,
-        *means,
-        duals,
-        asked,
-        weight,
-        values[:, 0],
-        values[:, 1],
-        best,
-        exact,
-    )
+    means, (V, W) = (reward / length, utility / length, duals), values.T
+    return Run(learner, env.rho, length, *means, asked, weight, V, W, best, exact)
 
 
 def python_player(env: DriftingCMDP, world: World, learner: Any) -> Any:
@@ -319,7 +281,5 @@ def all_draws(env: DriftingCMDP, name: str, seed: int) -> Iterator[tuple[int, Dr
     room = np.empty((chunk, 1 + 2 * env.H)), np.empty((chunk, 1 + env.H))
     for first in range(1, env.episodes + 1, chunk):
         n = min(chunk, env.episodes + 1 - first)
-        yield (
-            first,
-            Draws(*(source.random(out=out[:n]) for source, out in zip(streams, room, strict=True))),
-        )
+        drawn = (source.random(out=out[:n]) for source, out in zip(streams, room, strict=True))
+        yield first, Draws(*drawn)

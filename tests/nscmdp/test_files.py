@@ -33,9 +33,8 @@ def test_equal_results_are_equal_bytes(file, tmp_path):
 
 def test_a_truncated_file_is_refused_by_name(file):
     file.write_bytes(file.read_bytes()[:-20])
-    with pytest.raises(
-        files.Damaged, match=r"seeds=0-1\.parquet is damaged.*rm .*seeds=0-1\.parquet; then run"
-    ):
+    message = r"seeds=0-1\.parquet is damaged.*rm .*seeds=0-1\.parquet; then run"
+    with pytest.raises(files.Damaged, match=message):
         files.read(file)
 
 
@@ -62,13 +61,10 @@ def test_a_changed_value_or_fact_changes_the_checksum():
     assert len(set(checksums)) == 4
 
 
-def test_a_file_of_someone_else_is_refused(tmp_path):
+def test_a_file_of_someone_else_or_a_missing_one_is_refused(tmp_path):
     pa.parquet.write_table(TABLE, tmp_path / "foreign.parquet")
     with pytest.raises(files.Damaged, match="not made by this package"):
         files.read(tmp_path / "foreign.parquet")
-
-
-def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(files.Damaged, match=r"absent\.parquet.*does not exist"):
         files.read(tmp_path / "absent.parquet")
 
@@ -89,14 +85,10 @@ def test_a_failing_writer_leaves_the_old_file_and_no_litter(file):
 def test_a_temporary_file_is_abandoned_when_its_process_is_gone(tmp_path):
     gone = subprocess.Popen(["true"])
     gone.wait()
+    processes = [(files.HOST, os.getpid()), (files.HOST, gone.pid)]
+    processes += [("elsewhere", gone.pid), ("elsewhere", gone.pid + 1)]
     mine, dead, young, old = (
-        tmp_path / f".{host}.{process}.seeds=0-1.parquet"
-        for host, process in (
-            (files.HOST, os.getpid()),
-            (files.HOST, gone.pid),
-            ("elsewhere", gone.pid),
-            ("elsewhere", gone.pid + 1),
-        )
+        tmp_path / f".{host}.{process}.seeds=0-1.parquet" for host, process in processes
     )
     for file in (mine, dead, young, old, tmp_path / ".hidden", tmp_path / "seeds=0-1.parquet"):
         file.write_text("half")
@@ -108,7 +100,6 @@ def test_a_temporary_file_is_abandoned_when_its_process_is_gone(tmp_path):
 
 def test_facts_that_differ_are_named(file):
     assert files.read_expected(file, {"specification": {"K": 10}}).num_rows == 2
-    with pytest.raises(
-        files.Foreign, match=r"does not belong here: .*another specification \(K, legs\).*rm "
-    ):
+    message = r"does not belong here: .*another specification \(K, legs\).*rm "
+    with pytest.raises(files.Foreign, match=message):
         files.read_expected(file, {"specification": {"K": 11, "legs": 1}})

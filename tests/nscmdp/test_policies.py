@@ -14,9 +14,8 @@ SEED = 3
 
 @pytest.fixture(scope="module")
 def env():
-    return random_path(
-        np.random.default_rng(30), [1, 30, 31, 60], tightness=0.6, spread=0.4, name="here"
-    )
+    rng, shape = np.random.default_rng(30), {"tightness": 0.6, "spread": 0.4}
+    return random_path(rng, [1, 30, 31, 60], **shape, name="here")
 
 
 @pytest.fixture(scope="module")

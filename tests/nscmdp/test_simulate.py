@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from helpers import gaps, random_path
-from nscmdp import algorithms, environments, optimum, simulate
+from nscmdp import algorithms, environments, metrics, optimum, simulate
 from nscmdp.cmdp import CMDP
 from nscmdp.randomness import checkpoints, stratum_lengths
 
@@ -12,9 +12,8 @@ SETTINGS = [(name, setting) for name in algorithms.OWN for setting in algorithms
 
 @pytest.fixture(scope="module")
 def env():
-    return random_path(
-        np.random.default_rng(30), [1, 60, 61, 150], tightness=0.6, spread=0.4, name="here"
-    )
+    rng, shape = np.random.default_rng(30), {"tightness": 0.6, "spread": 0.4}
+    return random_path(rng, [1, 60, 61, 150], **shape, name="here")
 
 
 @pytest.fixture(scope="module")
@@ -28,25 +27,15 @@ def results(run):
 
 def test_regret_violation_and_gap_are_sums_over_episodes(env):
     run = simulate.run(env, "triple_q", "scaled", seed=2)
-    best = [optimum.constrained(env.at(k)) for k in range(1, env.episodes + 1)]
     np.testing.assert_array_equal(run.episode, np.arange(1, env.episodes + 1))
-    regret = violation = gap = up = over = 0.0
-    for i, (found, value, utility_value) in enumerate(
-        zip(best, run.value, run.utility_value, strict=True)
-    ):
-        regret += found.value - value
-        violation += env.rho - utility_value
-        up += max(0.0, found.value - value)
-        over += max(0.0, env.rho - utility_value)
-        gap += found.value - value + run.optimum[i, 2] * (env.rho - utility_value)
-        sums = (
-            run.regret[i],
-            run.violation[i],
-            run.gap[i],
-            run.positive_regret[i],
-            run.positive_violation[i],
-        )
-        assert sums == pytest.approx((regret, violation, gap, up, over), abs=1e-8)
+    sums = np.zeros(5)
+    for i, (value, utility_value) in enumerate(zip(run.value, run.utility_value, strict=True)):
+        regret = optimum.constrained(env.at(i + 1)).value - value
+        violation = env.rho - utility_value
+        gap = regret + run.optimum[i, 2] * violation
+        sums += (regret, violation, gap, max(0.0, regret), max(0.0, violation))
+        names = ("regret", "violation", "gap", "positive_regret", "positive_violation")
+        assert [getattr(run, name)[i] for name in names] == pytest.approx(sums, abs=1e-8)
 
 
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
@@ -68,7 +57,7 @@ def jump(at, episodes):
 @pytest.mark.usefixtures("a_window_for_each_episode")
 @pytest.mark.filterwarnings("ignore::nscmdp.problem.DoesNotFit")
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("frame", [0.05, 0.2, 1.0])
+@pytest.mark.parametrize("frame", [0.05, 1.0])
 def test_a_restart_does_not_touch_the_environments_clock(name, frame):
     env = jump(at=101, episodes=240)
     scaled = "scaled" in algorithms.settings(name)
@@ -123,15 +112,13 @@ def test_all_learners_start_from_the_same_states():
 
 def test_the_environments_seed_decides_its_draws():
     model = indifferent().anchors
-    one, other = (
-        environments.path(model, [1, 100], name="indifferent", seed=seed) for seed in (0, 1)
-    )
-    runs = [simulate.run(env, "uniform", seed=4, solve=False) for env in (one, other)]
+    paths = [environments.path(model, [1, 100], name="indifferent", seed=s) for s in (0, 1)]
+    runs = [simulate.run(env, "uniform", seed=4, solve=False) for env in paths]
     assert not np.array_equal(runs[0].reward, runs[1].reward)
 
 
-@pytest.mark.parametrize("chunk", [1, 7, 100, 1 << 20])
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("chunk", [1, 100, 1 << 20])
+@pytest.mark.parametrize("name", LEARNERS[:3:2])
 def test_results_do_not_depend_on_how_many_draws_are_made_at_a_time(env, monkeypatch, name, chunk):
     whole = simulate.run(env, name, seed=3, evaluate_every=4)
     monkeypatch.setattr(simulate, "CHUNK_STEPS", chunk)
@@ -161,17 +148,14 @@ def test_checkpoints_belong_to_the_seed_and_not_to_the_learner(env):
 
 def test_regret_at_checkpoints_counts_each_for_its_stratum(env):
     run = simulate.run(env, "uniform", seed=6, evaluate_every=20)
-    np.testing.assert_allclose(
-        run.regret, np.cumsum(run.weight * (run.optimum[:, 0] - run.value)), atol=1e-12
-    )
+    expected = np.cumsum(run.weight * (run.optimum[:, 0] - run.value))
+    np.testing.assert_allclose(run.regret, expected, atol=1e-12)
     everything = simulate.run(env, "uniform", seed=6)
     assert run.regret[-1] == pytest.approx(everything.regret[-1], rel=0.2)
 
 
 def test_nothing_is_evaluated_where_nothing_is_asked_for(env):
-    quiet, loud = (
-        simulate.run(env, "triple_q", seed=1, evaluate_every=every) for every in (None, 1)
-    )
+    quiet, loud = (simulate.run(env, "triple_q", seed=1, evaluate_every=n) for n in (None, 1))
     assert len(quiet.episode) == len(quiet.value) == len(quiet.weight) == 0
     assert quiet.optimum is None
     np.testing.assert_array_equal(quiet.reward, loud.reward)
@@ -182,28 +166,20 @@ def test_measures_of_a_run_without_the_optimum_are_refused(env):
     for sums in ("regret", "gap", "positive_regret", "positive_violation", "measures"):
         with pytest.raises(ValueError, match="without the optimum"):
             getattr(run, sums)
-    np.testing.assert_allclose(
-        run.violation, np.cumsum(env.rho - run.utility_value), atol=1e-12
-    )  # needs none
-
-
-def test_evaluating_every_zero_episodes_is_refused(env):
+    expected = np.cumsum(env.rho - run.utility_value)  # needs none
+    np.testing.assert_allclose(run.violation, expected, atol=1e-12)
     with pytest.raises(ValueError, match="evaluate_every = 0"):
         simulate.run(env, "uniform", evaluate_every=0)
 
 
 @pytest.mark.parametrize("episodes", [1, 399, 400, 401, 1003])
 def test_windows_share_out_all_episodes(episodes):
-    model = CMDP(
-        P=np.ones((2, 1, 1, 1)), r=np.full((2, 1, 1), 0.5), g=np.ones((2, 1, 1)), rho=0.0, mu0=[1.0]
-    )
-    run = simulate.run(
-        environments.path([model], [1], episodes=episodes, name="one"),
-        "uniform",
-        evaluate_every=None,
-    )
+    ones = np.ones((2, 1, 1))
+    model = CMDP(P=ones[..., None], r=0.5 * ones, g=ones, rho=0.0, mu0=[1.0])
+    env = environments.path([model], [1], episodes=episodes, name="one")
+    run = simulate.run(env, "uniform", evaluate_every=None)
     assert run.window_episodes.sum() == episodes
-    assert len(run.window_episodes) == min(episodes, simulate.WINDOWS)
+    assert len(run.window_episodes) == min(episodes, metrics.WINDOWS)
     np.testing.assert_allclose(run.reward, 1.0)
     np.testing.assert_allclose(run.utility, 2.0)
 

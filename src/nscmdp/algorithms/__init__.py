@@ -35,7 +35,7 @@ from typing import Any, get_args, get_type_hints
 
 from nscmdp import plugins
 from nscmdp.learner import Factor, chosen
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 from nscmdp.problem import Problem
 
 FRAMES = ("frame", "epoch")  # constants that are a number of episodes

@@ -15,19 +15,38 @@ INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    from nscmdp.cli import people
+    return call("nscmdp", parse, arguments)
 
-    return call("nscmdp", people.parse, arguments)
+
+def parse(given: Sequence[str]) -> "Namespace":
+    from nscmdp.cli import look, own, run
+    from nscmdp.cli.commands import Commands
+
+    about = "Non-stationary constrained MDPs: drifting models, learners, exact regret."
+    commands = Commands("nscmdp", about)
+    for title, group in (("to look", look), ("to run", run), ("to extend", own)):
+        commands.group(title)
+        group.add(commands)
+    return commands.parse(given)
 
 
 def call(
     name: str, parse: Callable[[Sequence[str]], "Namespace"], arguments: Sequence[str] | None = None
 ) -> int:
-    """Run the command that was chosen; a mistake that its message explains gets one line and no traceback."""
-    plugins, rest = split(sys.argv[1:] if arguments is None else arguments)
+    """Run the command that was chosen; a mistake that its message explains gets one line and no traceback.
+
+    Plug-ins are named by ``--plugin FILE`` or ``--plugin=FILE`` before the command, or by a job's specification.
+    """
+    files, rest = [], list(sys.argv[1:] if arguments is None else arguments)
+    while rest and (rest[0].startswith("--plugin=") or (rest[0] == "--plugin" and len(rest) > 1)):
+        word = rest.pop(0)
+        files.append(word.partition("=")[2] or rest.pop(0))
     chosen = parse(rest)
     try:
-        _load([*plugins, *getattr(chosen, "specification", {}).get("plugins", [])])
+        if files := [*files, *getattr(chosen, "specification", {}).get("plugins", [])]:
+            from nscmdp import plugins
+
+            plugins.load(files)
         chosen.run(chosen)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads has had enough, as `head` has
@@ -37,28 +56,14 @@ def call(
         _say(f"{name}: stopped; nothing half-written is left, the same command starts it again")
         return INTERRUPTED
     except Exception as error:
-        if not _expected(error):
-            raise
+        if not isinstance(error, ValueError | OSError):
+            from nscmdp.files import Damaged, Refused
+
+            if not isinstance(error, Damaged | Refused):
+                raise
         _say(f"{name}: {error}")
         return 1
     return 0
-
-
-def split(given: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The files of ``--plugin FILE`` or ``--plugin=FILE`` before the command, and the rest."""
-    files, rest = [], list(given)
-    while rest and (rest[0].startswith("--plugin=") or (rest[0] == "--plugin" and len(rest) > 1)):
-        word = rest.pop(0)
-        files.append(word.partition("=")[2] or rest.pop(0))
-    return files, rest
-
-
-def _load(files: list[str]) -> None:
-    """Plug-ins that the command line, or the specification of a job, names."""
-    if files:
-        from nscmdp import plugins
-
-        plugins.load(files)
 
 
 def _say(message: str) -> None:
@@ -67,10 +72,3 @@ def _say(message: str) -> None:
         print(message, file=sys.stderr, flush=True)
     except OSError:
         print(message)
-
-
-def _expected(error: Exception) -> bool:
-    """Is this a mistake that the message alone explains?"""
-    from nscmdp import files
-
-    return isinstance(error, ValueError | files.Damaged | files.Refused | OSError)

@@ -5,9 +5,10 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 
 EPISODES = 10_000
+MANY: dict[str, Any] = {"action": "append", "default": [], "metavar": "NAME=VALUE"}
 
 
 class Commands:
@@ -22,9 +23,8 @@ class Commands:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         self.parser.set_defaults(run=lambda _: self.parser.print_help())
-        self._parsers = self.parser.add_subparsers(
-            prog=name, metavar="COMMAND", help=argparse.SUPPRESS
-        )
+        hidden: Any = {"metavar": "COMMAND", "help": argparse.SUPPRESS}
+        self._parsers = self.parser.add_subparsers(prog=name, **hidden)
 
     def group(self, title: str) -> None:
         """The commands that follow stand below this title."""
@@ -34,32 +34,26 @@ class Commands:
         self, name: str, run: Callable | None, help: str, example: str
     ) -> argparse.ArgumentParser:
         """A command that calls ``run`` with what was chosen."""
-        self.parser.description = (
-            f"{self.parser.description}\n  {name:10} {help}\n  {'':10}   {example}"
-        )
-        epilog = f"example: {example}"
-        sub = self._parsers.add_parser(name, description=help, epilog=epilog)
+        line = f"  {name:10} {help}\n  {'':10}   {example}"
+        self.parser.description = f"{self.parser.description}\n{line}"
+        sub = self._parsers.add_parser(name, description=help, epilog=f"example: {example}")
         if run is not None:
             sub.set_defaults(run=run)
         return sub
 
     def parse(self, given: Sequence[str]) -> argparse.Namespace:
         """What was chosen; where the first word is no command, the nearest one is suggested."""
-        if given and not given[0].startswith("-") and given[0] not in self._parsers.choices:
-            self.parser.error(
-                unknown(given[0], self._parsers.choices, f"unknown command {given[0]!r}")
-            )
+        known = self._parsers.choices
+        if given and not given[0].startswith("-") and given[0] not in known:
+            self.parser.error(unknown(given[0], known, f"unknown command {given[0]!r}"))
         return self.parser.parse_args(given)
 
 
-def add_drift(sub: argparse.ArgumentParser) -> None:
+def add_drift(option: Callable[..., object]) -> None:
     """How long an environment lasts, and its options."""
-    sub.add_argument(
-        "--episodes", type=int, default=EPISODES, metavar="K", help=f"default: {EPISODES:,}"
-    )
-    sub.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the environment"
-    )
+    about = f"default: {EPISODES:,}"
+    option("--episodes", type=int, default=EPISODES, metavar="K", help=about)
+    option("--option", **MANY, help="of the environment")
 
 
 def environment(name: str, chosen: argparse.Namespace) -> Any:
@@ -73,28 +67,19 @@ def environment(name: str, chosen: argparse.Namespace) -> Any:
     options = named("--option", chosen.option)
     parameters = inspect.signature(environments.maker(name)).parameters
     for option, value in options.items():
-        if option in parameters and not _is_a(value, parameters[option].annotation):
-            expected = getattr(
-                parameters[option].annotation, "__name__", parameters[option].annotation
-            )
-            raise ValueError(f"--option {option}={json.dumps(value)}: expected {expected}")
+        kind: Any = parameters[option].annotation if option in parameters else None
+        if kind in (int, float):
+            is_number = isinstance(value, int | kind) and not isinstance(value, bool)
+            accepted = is_number and abs(value) < float("inf")
+        else:
+            is_free = not isinstance(kind, type) or kind is inspect.Parameter.empty
+            accepted = is_free or isinstance(value, kind)
+        if not accepted:
+            raise ValueError(f"--option {option}={json.dumps(value)}: expected {kind.__name__}")
     try:
         return environments.make(name, chosen.episodes, **options)
     except TypeError as error:
         raise ValueError(f"{name}: {error}") from None
-
-
-def _is_a(value: Any, annotation: Any) -> bool:
-    """Is a value of the command line one of this type?"""
-    if annotation is float:
-        return (
-            isinstance(value, int | float)
-            and not isinstance(value, bool)
-            and abs(value) < float("inf")
-        )
-    if annotation is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return not isinstance(annotation, type) or isinstance(value, annotation)
 
 
 def named(option: str, texts: Sequence[str]) -> dict[str, Any]:

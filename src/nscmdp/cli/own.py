@@ -7,71 +7,76 @@ from typing import Any
 
 from nscmdp.cli import screen
 from nscmdp.cli.commands import Commands, setting_of
+from nscmdp.plugins import unknown
 from nscmdp.progress import Line
+
+KINDS = {"algorithm": "algorithms", "environment": "environments"}
 
 
 def add(commands: Commands) -> None:
-    sub = commands.add(
-        "new",
-        new,
-        "write a starting file, with comments, and its test",
-        "nscmdp new algorithm my_learner",
-    )
-    sub.add_argument("kind", choices=("algorithm", "environment"))
-    sub.add_argument(
-        "name", help="in small letters: that of the file, and of the algorithm or environment"
-    )
-    sub.add_argument("--folder", type=Path, default=Path(), help="default: this one")
+    about = "write a starting file, with comments, and its test"
+    option = commands.add("new", new, about, "nscmdp new algorithm my_learner").add_argument
+    option("kind", choices=tuple(KINDS))
+    about = "in small letters: that of the file, and of the algorithm or environment"
+    option("name", help=about)
+    option("--folder", type=Path, default=Path(), help="default: this one")
 
-    sub = commands.add(
-        "conform",
-        conform,
-        "does it do what every algorithm or environment must do?",
-        "nscmdp conform my_learner.py",
-    )
-    sub.add_argument("what", help="a file, or the name of an algorithm or environment")
+    about = "does it do what every algorithm or environment must do?"
+    option = commands.add("conform", conform, about, "nscmdp conform my_learner.py").add_argument
+    option("what", help="a file, or the name of an algorithm or environment")
 
-    sub = commands.add(
-        "compare",
-        compare,
-        "a learner of one's own beside all others on the suite",
-        "nscmdp compare my_learner.py --instances 2 --seeds 1",
-    )
-    sub.add_argument("what", help="a file, or the name of an algorithm")
-    sub.add_argument("--setting", help="of its constants; default: scaled, where there is one")
-    sub.add_argument("--environments", nargs="+", metavar="NAME", help="default: all of the suite")
-    sub.add_argument("--instances", type=int, metavar="N", help="the first N of each; default: all")
-    sub.add_argument("--seeds", type=int, metavar="N", help="the first N; default: all")
-    sub.add_argument("--suite", type=Path, default=Path("workflow/suite.yaml"), metavar="FILE")
-    sub.add_argument(
-        "--beside",
-        type=Path,
-        metavar="FILE",
-        help="suite_runs.csv of a run; default: that of the repository",
-    )
-    sub.add_argument(
-        "--output", type=Path, metavar="FILE", help="its runs, as a table like that one"
-    )
+    about = "a learner of one's own beside all others on the suite"
+    example = "nscmdp compare my_learner.py --instances 2 --seeds 1"
+    option = commands.add("compare", compare, about, example).add_argument
+    option("what", help="a file, or the name of an algorithm")
+    option("--setting", help="of its constants; default: scaled, where there is one")
+    option("--environments", nargs="+", metavar="NAME", help="default: all of the suite")
+    option("--instances", type=int, metavar="N", help="the first N of each; default: all")
+    option("--seeds", type=int, metavar="N", help="the first N; default: all")
+    option("--suite", type=Path, default=Path("workflow/suite.yaml"), metavar="FILE")
+    about = "suite_runs.csv of a run; default: that of the repository"
+    option("--beside", type=Path, metavar="FILE", help=about)
+    option("--output", type=Path, metavar="FILE", help="its runs, as a table like that one")
 
 
 def new(chosen: argparse.Namespace) -> None:
-    from nscmdp import scaffold
-
-    file, test = scaffold.write(chosen.kind, chosen.name, chosen.folder)
+    file, test = write(chosen.kind, chosen.name, chosen.folder)
     print(f"{file} and {test}. Next: nscmdp conform {file}")
+
+
+def write(kind: str, name: str, folder: Path) -> list[Path]:
+    """``NAME.py`` and ``test_NAME.py`` in a folder; nothing that is there is written over."""
+    from importlib import resources
+    from string import Template
+
+    from nscmdp.kernels import sources
+
+    if not name.isidentifier() or name != name.lower():
+        raise ValueError(f"{name!r}: expected a name in small letters, such as my_learner")
+    if (sources.PACKAGE / KINDS[kind] / f"{name}.py").is_file():
+        own = f"{name!r} is one of the package's own {KINDS[kind]}"
+        raise ValueError(f"{own}: expected another name")
+    words = {"name": name, "kind": KINDS[kind], "title": name.replace("_", " ").capitalize()}
+    words["class_name"] = "".join(part.capitalize() for part in name.split("_"))
+    files = {folder / f"{name}.py": f"{kind}.py.txt", folder / f"test_{name}.py": "test.py.txt"}
+    for file in files:
+        if file.exists():
+            raise ValueError(f"{file} is there already")
+    for file, template in files.items():
+        text = resources.files("nscmdp").joinpath("templates", template).read_text(encoding="utf-8")
+        file.write_text(Template(text).substitute(words), encoding="utf-8")
+    return list(files)
 
 
 def conform(chosen: argparse.Namespace) -> None:
     from nscmdp import algorithms, conformance, environments
-    from nscmdp.names import unknown
 
     name = _loaded(chosen.what)
-    kinds = {"algorithms": algorithms.NAMES, "environments": environments.NAMES}
-    kind = next((kind for kind, names in kinds.items() if name in names), None)
+    known = {"algorithms": algorithms.NAMES, "environments": environments.NAMES}
+    kind = next((kind for kind, names in known.items() if name in names), None)
     if kind is None:
-        raise ValueError(
-            unknown(name, (*algorithms.NAMES, *environments.NAMES), f"unknown name {name!r}")
-        )
+        names = (*algorithms.NAMES, *environments.NAMES)
+        raise ValueError(unknown(name, names, f"unknown name {name!r}"))
     failed = 0
     for one in conformance.check(kind, name):
         failed += not one.passed
@@ -84,14 +89,12 @@ def conform(chosen: argparse.Namespace) -> None:
 def compare(chosen: argparse.Namespace) -> None:
     from nscmdp import algorithms
     from nscmdp.files import write_csv
-    from nscmdp.names import unknown
-    from nscmdp.suite import compare
-    from nscmdp.suite import definition as suite
+    from nscmdp.suite import compare, definition
 
     name = _loaded(chosen.what)
     if name not in algorithms.NAMES:
         raise ValueError(unknown(name, algorithms.NAMES, f"unknown algorithm {name!r}"))
-    setting, loaded = setting_of(name, chosen), suite.load(chosen.suite)
+    setting, suite = setting_of(name, chosen), definition.load(chosen.suite)
     file = chosen.beside or compare.REFERENCE
     beside = compare.reference(file, chosen.environments, chosen.instances, chosen.seeds)
     line = Line(sys.stderr)
@@ -101,42 +104,29 @@ def compare(chosen: argparse.Namespace) -> None:
             line.show(f"run {done + 1} of {of}")
 
     try:
-        mine = compare.simulated(loaded, name, setting, beside, progress)
+        mine = compare.simulated(suite, name, setting, beside, progress)
     finally:
         line.clear()
-    ranked, by_environment = compare.joined(loaded, name, mine, beside)
-    print(f"suite {loaded.version}, {len(mine)} runs of {name}, setting {setting}, beside {file}\n")
-    print(_ranking(ranked, name))
-    print(f"\n{_scores(by_environment, name)}")
+    ranked, by_environment = compare.joined(suite, name, mine, beside)
+    print(f"suite {suite.version}, {len(mine)} runs of {name}, setting {setting}, beside {file}\n")
+    print(_rankings(ranked, by_environment[by_environment["learner"] == name], name))
     if chosen.output:
         write_csv(chosen.output, mine)
 
 
-def _ranking(ranked: Any, name: str) -> str:
-    rows = [("rank", "learner", "gap", "95% interval", "keeps its rank")]
+def _rankings(ranked: Any, scores: Any, name: str) -> str:
+    ranking = [("rank", "learner", "gap", "95% interval", "keeps its rank")]
     for row in ranked.itertuples():
-        marked = f"{row.learner} *" if row.learner == name else row.learner
-        rows.append(
-            (
-                row.rank,
-                marked,
-                f"{row.gap:.3f}",
-                f"{row.low:.3f} to {row.high:.3f}",
-                f"{row.same_rank:.0%}",
-            )
-        )
+        learner = f"{row.learner} *" if row.learner == name else row.learner
+        interval = f"{row.low:.3f} to {row.high:.3f}"
+        ranking.append((row.rank, learner, f"{row.gap:.3f}", interval, f"{row.same_rank:.0%}"))
     about = "mean gap over environments; 0: the optimum, 1: the uniform policy"
-    return f"{screen.columns(rows)}\n{about}"
-
-
-def _scores(by_environment: Any, name: str) -> str:
-    mine = by_environment[by_environment["learner"] == name]
     rows = [("environment", "gap", "regret", "positive", "violation", "positive", "adaptation")]
-    for row in mine.itertuples():
+    for row in scores.itertuples():
         measured = (row.gap, row.regret, row.positive_regret, row.violation, row.positive_violation)
         adapted = "-" if row.adaptation != row.adaptation else f"{row.adaptation:.0f}"
         rows.append((row.environment, *(f"{value:.3f}" for value in measured), adapted))
-    return screen.columns(rows)
+    return f"{screen.columns(ranking)}\n{about}\n\n{screen.columns(rows)}"
 
 
 def _loaded(what: str) -> str:

@@ -14,7 +14,6 @@ from pathlib import Path
 from nscmdp import plugins
 from nscmdp.cmdp import CMDP
 from nscmdp.drift import DriftingCMDP
-from nscmdp.names import unknown
 
 BUDGET_OPTIONS = ("legs", "budget")  # what sets how much an environment drifts, and nothing else
 OWN = tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
@@ -29,25 +28,23 @@ def __getattr__(name: str) -> tuple[str, ...]:
 
 def maker(name: str) -> Callable[..., DriftingCMDP]:
     """The function that makes environment ``name``."""
-    found = (
-        import_module(f"{__name__}.{name}") if name in OWN else plugins.module("environments", name)
-    )
+    if name in OWN:
+        return getattr(import_module(f"{__name__}.{name}"), name)
+    found = plugins.module("environments", name)
     if found is None:
-        raise ValueError(
-            unknown(name, (*OWN, *plugins.names("environments")), f"unknown environment {name!r}")
-        )
+        known = (*OWN, *plugins.names("environments"))
+        raise ValueError(plugins.unknown(name, known, f"unknown environment {name!r}"))
     return getattr(found, name)
 
 
 def make(name: str, episodes: int, **options: object) -> DriftingCMDP:
     """The environment ``name`` over ``episodes`` episodes; ``options`` are those of its own file."""
     function = maker(name)
-    known = [
-        p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY
-    ]
+    parameters = inspect.signature(function).parameters.values()
+    known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     for option in options:
         if option not in known:
-            raise ValueError(unknown(option, known, f"{name} has no option {option!r}"))
+            raise ValueError(plugins.unknown(option, known, f"{name} has no option {option!r}"))
     return function(episodes, **options)
 
 
@@ -74,9 +71,8 @@ def path(
     from nscmdp import optimum
 
     if len(models) != len(knots):
-        raise ValueError(
-            f"{len(models)} models but {len(knots)} knots: expected one knot for each model"
-        )
+        numbers = f"{len(models)} models but {len(knots)} knots"
+        raise ValueError(f"{numbers}: expected one knot for each model")
     for number, model in enumerate(models):
         if not isinstance(model, CMDP):
             raise ValueError(f"models[{number}] is a {type(model).__name__}, expected a CMDP")

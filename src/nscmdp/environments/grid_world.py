@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.drift import DriftingCMDP, between, to_and_fro
+from nscmdp.metrics import cost
 
 MAPS = Path(__file__).parent / "maps"
 MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right
@@ -67,15 +68,13 @@ def grid_world(
     if switch not in ("none", "goal", "obstacles", "both"):
         raise ValueError(f"switch = {switch!r}: expected 'none', 'goal', 'obstacles' or 'both'")
     if (switch == "none") != (len(switch_at) == 0):
-        raise ValueError(
-            f"switch = {switch!r} with switch_at = {switch_at}: expected both or neither"
-        )
+        given = f"switch = {switch!r} with switch_at = {switch_at}"
+        raise ValueError(f"{given}: expected both or neither")
     if map != "random" and (size is not None or obstacles is not None):
         raise ValueError(f"map = {map!r}: size and obstacles are options of map = 'random' only")
     grid = random_map(size, obstacles, seed) if map == "random" else read_map(map)
-    worlds = (
-        [Cells.of(grid)] if switch == "none" else [Cells.of(grid), Cells.of(mirrored(grid, switch))]
-    )
+    grids = [grid] if switch == "none" else [grid, mirrored(grid, switch)]
+    worlds = [Cells.of(one) for one in grids]
     signs = np.random.default_rng([seed, 27]).choice((-1.0, 1.0), size=len(worlds[0].reward))
 
     def model(position: float, world: int) -> CMDP:
@@ -84,16 +83,10 @@ def grid_world(
         reward = cells.reward + reward_drift * position * signs
         utility = 1.0 - cells.cost - cost_drift * position
         paid = cells.neighbours if location == "reached" else np.arange(len(reward))[:, None]
-        columns = (1, len(reward), len(MOVES), len(MOVES))
-        return CMDP.sparse(
-            np.broadcast_to(cells.neighbours[None, :, None, :], columns),
-            move_probability(cells.neighbours, chance)[None],
-            np.broadcast_to(reward[paid][None, :, None, :], columns),
-            np.broadcast_to(utility[paid][None, :, None, :], columns),
-            horizon,
-            horizon - limit,
-            cells.start,
-        )
+        P, rho = move_probability(cells.neighbours, chance)[None], cost(horizon, limit)
+        y = np.broadcast_to(cells.neighbours[None, :, None, :], P.shape)
+        r, g = (np.broadcast_to(v[paid][None, :, None, :], P.shape) for v in (reward, utility))
+        return CMDP.sparse(y, P, r, g, horizon, rho, cells.start)
 
     if episodes == 1:
         return DriftingCMDP([model(0.0, 0)], [1], name="grid_world", seed=seed, picture=grid)
@@ -103,23 +96,16 @@ def grid_world(
     def anchor(position: float, world: int) -> CMDP:
         if position in positions:
             return model(position, world)
-        after = bisect(
-            positions, position
-        )  # on the straight line that the drift would be on without a switch
+        # On the straight line that the drift would be on without a switch.
+        after = bisect(positions, position)
         low, high = positions[after - 1], positions[after]
         return between(model(low, world), model(high, world), (position - low) / (high - low))
 
     knots, stops = timetable(positions, legs, switch_at, episodes)
     places = list(dict.fromkeys(stops))
     route = [places.index(stop) for stop in stops]
-    return DriftingCMDP(
-        [anchor(*place) for place in places],
-        knots,
-        route,
-        name="grid_world",
-        seed=seed,
-        picture=grid,
-    )
+    anchors = [anchor(*place) for place in places]
+    return DriftingCMDP(anchors, knots, route, name="grid_world", seed=seed, picture=grid)
 
 
 def timetable(
@@ -135,10 +121,8 @@ def timetable(
         leg, into = divmod(share * legs, 1.0)
         here, knot = into if leg % 2 == 0 else 1.0 - into, 1 + round(share * (episodes - 1))
         if not math.isclose(gone.setdefault(knot, here), here, abs_tol=1e-9) or knot + 1 in gone:
-            raise ValueError(
-                f"switch_at = {switch_at}: episodes = {episodes} is too few to keep the switch at {share} apart from "
-                "other turns of the drift"
-            )
+            few = f"episodes = {episodes} is too few to keep the switch at {share} apart"
+            raise ValueError(f"switch_at = {switch_at}: {few} from other turns of the drift")
         gone[knot + 1] = gone[knot]
         last_before.append(knot)
     knots = sorted(gone)
@@ -165,9 +149,8 @@ def random_map(size: int | None, obstacles: float | None, seed: int) -> NDArray[
         raise ValueError(f"size = {size}: expected at least 3")
     if not 0 <= obstacles <= 1:
         raise ValueError(f"obstacles = {obstacles}: expected a share between 0 and 1")
-    inside = np.where(
-        np.random.default_rng([seed, 29]).random((size, size)) < obstacles, OBSTACLE, FREE
-    )
+    drawn = np.random.default_rng([seed, 29]).random((size, size))
+    inside = np.where(drawn < obstacles, OBSTACLE, FREE)
     inside[[0, -1]] = FREE
     inside[0, size - 1 - max(1, round(size / 9))] = GOAL
     inside[-1, -1] = START
@@ -176,14 +159,11 @@ def random_map(size: int | None, obstacles: float | None, seed: int) -> NDArray[
 
 def read_map(map: str) -> NDArray[np.str_]:
     """The characters of a map in the package, by its name, or of a text file."""
-    file = MAPS / f"{map}.txt"
-    if not file.is_file():
-        file = Path(map)
-    if not file.is_file():
+    file = next((f for f in (MAPS / f"{map}.txt", Path(map)) if f.is_file()), None)
+    if file is None:
         known = ", ".join(sorted(f.stem for f in MAPS.glob("*.txt")))
-        raise ValueError(
-            f"map = {map!r}: no such map or file, expected one of {known} or the path of a text file"
-        )
+        expected = f"one of {known} or the path of a text file"
+        raise ValueError(f"map = {map!r}: no such map or file, expected {expected}")
     try:
         lines = file.read_text(encoding="ascii").split()
     except (UnicodeDecodeError, OSError) as error:
@@ -191,19 +171,18 @@ def read_map(map: str) -> NDArray[np.str_]:
     if not lines or len({len(line) for line in lines}) != 1:
         raise ValueError(f"map = {map!r}: {file} must have lines of one length")
     grid = np.array([list(line) for line in lines])
-    unknown = sorted(set(grid.ravel().tolist()) - set(WALL + FREE + OBSTACLE + START + GOAL))
-    if unknown:
-        raise ValueError(
-            f"map = {map!r}: {file} has the characters {unknown}, expected only # . o S G"
-        )
-    for mark, meaning in ((START, "start"), (GOAL, "destination")):
-        if (grid == mark).sum() != 1:
-            raise ValueError(
-                f"map = {map!r}: {file} must have one {meaning} {mark}, it has {(grid == mark).sum()}"
-            )
     border = np.concatenate([grid[0], grid[-1], grid[:, 0], grid[:, -1]])
-    if (border != WALL).any():
-        raise ValueError(f"map = {map!r}: {file} must be closed by walls (#) on all sides")
+    unknown = sorted(set(grid.ravel().tolist()) - set(WALL + FREE + OBSTACLE + START + GOAL))
+    starts, goals = (grid == START).sum(), (grid == GOAL).sum()
+    wrong = {
+        f"has the characters {unknown}, expected only # . o S G": bool(unknown),
+        f"must have one start {START}, it has {starts}": starts != 1,
+        f"must have one destination {GOAL}, it has {goals}": goals != 1,
+        "must be closed by walls (#) on all sides": (border != WALL).any(),
+    }
+    for what, is_so in wrong.items():
+        if is_so:
+            raise ValueError(f"map = {map!r}: {file} {what}")
     return grid
 
 

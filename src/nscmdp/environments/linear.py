@@ -21,15 +21,15 @@ to 400 H S A branching bytes: 30 MB at 60 states and .5 GB at 1000 (8 GB, were a
 """
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.drift import DriftingCMDP
-from nscmdp.environments.random_tabular import walk
+from nscmdp.environments.random_tabular import Choice, against_uniform, check, greedy, walk
 
 LEG = 1.25  # variation of one leg, for each step of an episode and sqrt(d)
 FAR = 0.25  # least Lagrangian gap of the uniform policy, as a share of V*
@@ -37,7 +37,6 @@ BINDS = 0.05  # least of the largest multiplier
 DRAWS = 100
 EVEN = 0.05  # share of a component of mu that is spread evenly, so that no successor is all but impossible
 CONCENTRATION = 0.1  # of the Dirichlet distributions of phi and mu
-CLOSED = 1e-10  # distance between the dual and the crossing of two cuts at which they are the same
 SAMPLES = 201  # models of a leg whose best utility is computed
 
 REWARD, UTILITY, BAD = 0, 1, 2  # types of components
@@ -67,25 +66,15 @@ def linear(
     slater: float = 0.8,
     seed: int = 0,
 ) -> DriftingCMDP:
-    for option, value, least in (
-        ("states", states, 1),
-        ("actions", actions, 2),
-        ("dimension", dimension, len(MEANS)),
-        ("horizon", horizon, 1),
-        ("branching", branching, 1),
-    ):
+    least_options = {"states": (states, 1), "actions": (actions, 2)}
+    least_options |= {"dimension": (dimension, len(MEANS)), "horizon": (horizon, 1)}
+    for option, (value, least) in (least_options | {"branching": (branching, 1)}).items():
         if value < least:
             raise ValueError(f"{option} = {value}: expected at least {least}")
     if dimension > states * actions:
-        raise ValueError(
-            f"dimension = {dimension}: expected at most states x actions = {states * actions}"
-        )
-    if not 0 <= budget < math.inf:
-        raise ValueError(f"budget = {budget}: expected 0 or more")
-    if not 0 < slater < horizon:
-        raise ValueError(
-            f"slater = {slater}: expected more than 0 and less than horizon = {horizon}"
-        )
+        most = f"states x actions = {states * actions}"
+        raise ValueError(f"dimension = {dimension}: expected at most {most}")
+    check(budget, slater, horizon)
     size = LEG * horizon * math.sqrt(dimension)
     for draw in range(DRAWS):
         rng = np.random.default_rng([seed, 47, draw])
@@ -93,26 +82,19 @@ def linear(
         here = draw_parameters(rng, features)
         there = draw_parameters(rng, features)
         share = size / variation(here, there)
-        if (
-            share > 1
-            or np.linalg.matrix_rank(features.phi.reshape(-1, dimension), tol=1e-6) < dimension
-        ):
+        phi = features.phi.reshape(-1, dimension)
+        if share > 1 or np.linalg.matrix_rank(phi, tol=1e-6) < dimension:
             continue
         there = between(here, there, share)
         rho = least_best_utility(features, here, there) - slater
         if rho > 0 and is_telling(features, here, there, rho):
             leg = DriftingCMDP([model(features, end, rho) for end in (here, there)], [1, 2])
             path = walk(leg, budget / size, episodes, seed)
-            return DriftingCMDP(
-                path.anchors,
-                path.knots,  # type: ignore[arg-type]
-                path.route,  # type: ignore[arg-type]
-                episodes=episodes,
-                name="linear",
-                seed=seed,
-                about=f"a linear CMDP of dimension {dimension} with a Slater gap of at least {slater:g}",
-                features=features.phi,
-            )
+            gap = f"with a Slater gap of at least {slater:g}"
+            about = f"a linear CMDP of dimension {dimension} {gap}"
+            given: dict[str, Any] = {"name": "linear", "about": about, "features": features.phi}
+            turns = path.knots.tolist(), path.route.tolist()
+            return DriftingCMDP(path.anchors, *turns, episodes=episodes, seed=seed, **given)
     raise ValueError(
         f"seed = {seed}: in {DRAWS} draws of {states} states, {actions} actions and dimension {dimension} with slater "
         f"= {slater} no leg had a variation of {size:.3g}, a constraint that binds and the uniform policy {FAR:g} V* "
@@ -121,29 +103,20 @@ def linear(
 
 
 def draw_features(
-    rng: np.random.Generator,
-    states: int,
-    actions: int,
-    dimension: int,
-    horizon: int,
-    branching: int,
+    rng: np.random.Generator, states: int, actions: int, d: int, horizon: int, branching: int
 ) -> Features:
-    phi = rng.dirichlet(np.full(dimension, CONCENTRATION), size=(states, actions))
+    phi = rng.dirichlet(np.full(d, CONCENTRATION), size=(states, actions))
     successors = np.argsort(rng.random((horizon, states)), axis=1)[:, :branching]
     return Features(phi, np.sort(successors, axis=1))
 
 
 def draw_parameters(rng: np.random.Generator, features: Features) -> Parameters:
-    horizon, branching = features.successors.shape
-    dimension = features.phi.shape[2]
-    mu = rng.dirichlet(np.full(branching, CONCENTRATION), size=(horizon, dimension))
-    types = rng.permuted(
-        np.broadcast_to(np.arange(dimension) % len(MEANS), (horizon, dimension)), axis=1
-    )
-    theta = MEANS[types] + SPREAD * (2 * rng.random((horizon, dimension, 2)) - 1)
-    return Parameters(
-        (1 - EVEN) * mu + EVEN / branching, np.ascontiguousarray(np.moveaxis(theta, 2, 0))
-    )
+    (horizon, branching), d = features.successors.shape, features.phi.shape[2]
+    mu = rng.dirichlet(np.full(branching, CONCENTRATION), size=(horizon, d))
+    types = rng.permuted(np.broadcast_to(np.arange(d) % len(MEANS), (horizon, d)), axis=1)
+    theta = MEANS[types] + SPREAD * (2 * rng.random((horizon, d, 2)) - 1)
+    even = (1 - EVEN) * mu + EVEN / branching
+    return Parameters(even, np.ascontiguousarray(np.moveaxis(theta, 2, 0)))
 
 
 def between(first: Parameters, last: Parameters, weight: float) -> Parameters:
@@ -161,20 +134,12 @@ def model(features: Features, parameters: Parameters, rho: float) -> CMDP:
     phi, (horizon, branching) = features.phi, features.successors.shape
     shape = (horizon, *phi.shape[:2], branching)
     reward, utility = np.einsum("xai,jhi->jhxa", phi, parameters.theta)
-    return CMDP.sparse(
-        np.broadcast_to(features.successors[:, None, None], shape).astype(np.uint32),
+    successors = np.broadcast_to(features.successors[:, None, None], shape).astype(np.uint32)
+    probability, mu0 = (
         np.einsum("xai,him->hxam", phi, parameters.mu),
-        np.broadcast_to(reward[..., None], shape),
-        np.broadcast_to(utility[..., None], shape),
-        horizon,
-        rho,
         np.full(len(phi), 1 / len(phi)),
     )
-
-
-Choice = Callable[
-    [Array, Array], Array
-]  # the probabilities (S,A) of actions, given their values Q and C
+    return CMDP.sparse(successors, probability, reward, utility, horizon, rho, mu0)
 
 
 def values(features: Features, parameters: Parameters, choice: Choice) -> tuple[float, float]:
@@ -187,10 +152,6 @@ def values(features: Features, parameters: Parameters, choice: Choice) -> tuple[
         chosen = choice(q, c)
         v, w = (chosen * q).sum(axis=1), (chosen * c).sum(axis=1)
     return float(v.mean()), float(w.mean())
-
-
-def greedy(on_reward: float, on_utility: float) -> Choice:
-    return lambda q, c: np.eye(q.shape[1])[(on_reward * q + on_utility * c).argmax(axis=1)]
 
 
 def least_best_utility(features: Features, here: Parameters, there: Parameters) -> float:
@@ -209,27 +170,10 @@ def least_best_utility(features: Features, here: Parameters, there: Parameters) 
 
 
 def is_telling(features: Features, here: Parameters, there: Parameters, rho: float) -> bool:
-    found = [against_uniform(features, between(here, there, t), rho) for t in np.linspace(0, 1, 5)]
-    return (
-        min(short for short, _ in found) >= FAR
-        and max(multiplier for _, multiplier in found) > BINDS
-    )
-
-
-def against_uniform(features: Features, parameters: Parameters, rho: float) -> tuple[float, float]:
-    """((V* - V) + lambda* (rho - W)) / V* of the uniform policy, and lambda*; by cuts, as in ``optimum.py``."""
-    v0, w0 = values(features, parameters, greedy(1.0, 0.0))
-    v1, w1 = values(features, parameters, greedy(0.0, 1.0))
-    multiplier, best = 0.0, v0
-    while w0 < rho:
-        multiplier = (v0 - v1) / (w1 - w0)
-        best = v0 + multiplier * (w0 - rho)
-        v, w = values(features, parameters, greedy(1.0, multiplier))
-        if v + multiplier * (w - rho) <= best + CLOSED:
-            break
-        if w < rho:
-            v0, w0 = v, w
-        else:
-            v1, w1 = v, w
-    value, utility = values(features, parameters, lambda q, c: np.full_like(q, 1 / q.shape[1]))
-    return (best - value - multiplier * (utility - rho)) / best, multiplier
+    gaps, multipliers = [], []
+    for share in np.linspace(0, 1, 5):
+        parameters = between(here, there, share)
+        gap, multiplier = against_uniform(partial(values, features, parameters), rho)
+        gaps.append(gap)
+        multipliers.append(multiplier)
+    return min(gaps) >= FAR and max(multipliers) > BINDS

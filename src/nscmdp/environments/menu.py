@@ -54,9 +54,8 @@ def menu(
     utility, rho = BINDS[binds]
     S, A = len(SCALE), REWARD.shape[1]
     rng = np.random.default_rng([seed, 41])
-    dish = rng.permuted(
-        np.broadcast_to(np.arange(A), (H, S, A)), axis=2
-    )  # (h,x,a): which dish action a is
+    # (h,x,a): which dish action a is
+    dish = rng.permuted(np.broadcast_to(np.arange(A), (H, S, A)), axis=2)
     own = np.eye(S)[rng.integers(S, size=(H, S, A))]
 
     def anchor(end: int) -> CMDP:
@@ -69,10 +68,9 @@ def menu(
         )
 
     knots, route = [1], [0]
-    if episodes > 1:
-        knots, route = (
-            switches(switch_at, episodes) if switch_at else to_and_fro([0.0, 1.0], legs, episodes)
-        )
-    return DriftingCMDP(
-        [anchor(0), anchor(1)], knots, route, episodes=episodes, name="menu", seed=seed
-    )
+    if episodes > 1 and switch_at:
+        knots, route = switches(switch_at, episodes)
+    elif episodes > 1:
+        knots, route = to_and_fro([0.0, 1.0], legs, episodes)
+    ends = [anchor(0), anchor(1)]
+    return DriftingCMDP(ends, knots, route, episodes=episodes, name="menu", seed=seed)

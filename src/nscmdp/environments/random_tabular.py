@@ -32,6 +32,9 @@ DRAWS = 100
 EVEN = 0.05  # share of a row that is spread evenly over its successors, so that none is all but impossible
 PARTS = ("all", "transitions", "reward", "utility")  # what may drift
 NO_PART = 1e-10  # the last part of a leg is none where it is this share of the walk
+CLOSED = 1e-10  # distance between the dual and the crossing of two cuts at which they are the same
+# The probabilities (S,A) of actions, given their values Q and C.
+Choice = Callable[[Array, Array], Array]
 
 
 def random_tabular(
@@ -53,12 +56,7 @@ def random_tabular(
         raise ValueError(f"actions = {actions}: expected at least 2, the careful one and another")
     if branching > states:
         raise ValueError(f"branching = {branching}: expected at most as many as states = {states}")
-    if not 0 <= budget < math.inf:
-        raise ValueError(f"budget = {budget}: expected 0 or more")
-    if not 0 < slater < horizon:
-        raise ValueError(
-            f"slater = {slater}: expected more than 0 and less than horizon = {horizon}"
-        )
+    check(budget, slater, horizon)
     if drifts not in PARTS:
         raise ValueError(f"drifts = {drifts!r}: expected one of {', '.join(map(repr, PARTS))}")
     for draw in range(DRAWS):
@@ -91,15 +89,8 @@ def draw_leg(
         return {"transitions": probability, "reward": reward, "utility": utility}
 
     def model(parts: dict[str, Array]) -> CMDP:
-        return CMDP.sparse(
-            successors,
-            parts["transitions"],
-            np.broadcast_to(parts["reward"][..., None], successors.shape),
-            np.broadcast_to(parts["utility"][..., None], successors.shape),
-            shape[0],
-            rho,
-            np.full(shape[1], 1 / shape[1]),
-        )
+        tables = parts["transitions"], parts["reward"], parts["utility"]
+        return CMDP.sparse(successors, *tables, shape[0], rho, np.full(shape[1], 1 / shape[1]))
 
     first, second = draw(), draw()
     if drifts != "all":
@@ -107,6 +98,14 @@ def draw_leg(
     here, there = model(first), model(second)
     share = LEG * shape[0] / variation(DriftingCMDP([here, there], [1, 2])).total
     return DriftingCMDP([here, between(here, there, share)], [1, 5]) if share <= 1 else None
+
+
+def check(budget: float, slater: float, horizon: int) -> None:
+    if not 0 <= budget < math.inf:
+        raise ValueError(f"budget = {budget}: expected 0 or more")
+    if not 0 < slater < horizon:
+        expected = f"more than 0 and less than horizon = {horizon}"
+        raise ValueError(f"slater = {slater}: expected {expected}")
 
 
 def distinct_states(
@@ -133,37 +132,49 @@ def walk(leg: DriftingCMDP, legs: float, episodes: int, seed: int) -> DriftingCM
     knots = [1 + math.floor(place / (places[-1] or 1.0) * (episodes - 1) + 0.5) for place in places]
     if len(set(knots)) < len(knots):
         enough = 1 + math.ceil(places[-1] / (places[-1] - places[-2]))
-        raise ValueError(
-            f"episodes = {episodes} is too few to walk the budget in {legs:.6g} legs: {enough} are enough"
-        )
+        few = f"episodes = {episodes} is too few to walk the budget in {legs:.6g} legs"
+        raise ValueError(f"{few}: {enough} are enough")
     return DriftingCMDP(anchors, knots, route, episodes=episodes, name="random_tabular", seed=seed)
 
 
 def uniform_regret(cmdp: CMDP) -> float:
-    """((V* - V) + lambda* (rho - W)) / V* of the uniform policy; lambda* by bisection, as W rises with it."""
-    low, high = 0.0, cmdp.H / (cmdp.H - cmdp.rho)  # V* <= H, and the Slater gap is H - rho
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (
-            (middle, high) if _values(cmdp, _greedy(middle))[1] < cmdp.rho else (low, middle)
-        )
-    value, utility = _values(cmdp, _greedy(high))
-    best = value + high * (utility - cmdp.rho)
-    value, utility = _values(cmdp, lambda q, c: np.full_like(q, 1 / cmdp.A))
-    return (best - value - high * (utility - cmdp.rho)) / best
+    """((V* - V) + lambda* (rho - W)) / V* of the uniform policy; plain numpy: making a path needs no compiler."""
+
+    def values(choice: Choice) -> tuple[float, float]:
+        v, w = np.zeros(cmdp.S), np.zeros(cmdp.S)
+        for h in range(cmdp.H - 1, -1, -1):
+            P, successors = cmdp.probability[h], cmdp.successors[h]
+            q = cmdp.reward[h] + (P * v[successors]).sum(axis=2)
+            c = cmdp.utility[h] + (P * w[successors]).sum(axis=2)
+            chosen = choice(q, c)
+            v, w = (chosen * q).sum(axis=1), (chosen * c).sum(axis=1)
+        return float(cmdp.mu0 @ v), float(cmdp.mu0 @ w)
+
+    return against_uniform(values, cmdp.rho)[0]
 
 
-def _greedy(multiplier: float) -> Callable[[Array, Array], Array]:
-    return lambda q, c: np.eye(q.shape[1])[(q + multiplier * c).argmax(axis=1)]
+def greedy(on_reward: float, on_utility: float) -> Choice:
+    return lambda q, c: np.eye(q.shape[1])[(on_reward * q + on_utility * c).argmax(axis=1)]
 
 
-def _values(cmdp: CMDP, policy: Callable[[Array, Array], Array]) -> tuple[float, float]:
-    """V and W of a policy that sees its action values (S,A); plain numpy, as making a path needs no compiler."""
-    v, w = np.zeros(cmdp.S), np.zeros(cmdp.S)
-    for h in range(cmdp.H - 1, -1, -1):
-        P, successors = cmdp.probability[h], cmdp.successors[h]
-        q = cmdp.reward[h] + (P * v[successors]).sum(axis=2)
-        c = cmdp.utility[h] + (P * w[successors]).sum(axis=2)
-        chosen = policy(q, c)
-        v, w = (chosen * q).sum(axis=1), (chosen * c).sum(axis=1)
-    return float(cmdp.mu0 @ v), float(cmdp.mu0 @ w)
+def against_uniform(
+    values: Callable[[Choice], tuple[float, float]], rho: float
+) -> tuple[float, float]:
+    """((V* - V) + lambda* (rho - W)) / V* of the uniform policy, and lambda*; by cuts, as in ``optimum.py``.
+
+    ``values`` gives V and W of the policy that a choice makes.
+    """
+    (v0, w0), (v1, w1) = values(greedy(1.0, 0.0)), values(greedy(0.0, 1.0))
+    multiplier, best = 0.0, v0
+    while w0 < rho:
+        multiplier = (v0 - v1) / (w1 - w0)
+        best = v0 + multiplier * (w0 - rho)
+        v, w = values(greedy(1.0, multiplier))
+        if v + multiplier * (w - rho) <= best + CLOSED:
+            break
+        if w < rho:
+            v0, w0 = v, w
+        else:
+            v1, w1 = v, w
+    value, utility = values(lambda q, c: np.full_like(q, 1 / q.shape[1]))
+    return (best - value - multiplier * (utility - rho)) / best, multiplier

@@ -28,8 +28,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nscmdp.cmdp import CMDP, Array, common_successors
+from nscmdp.cmdp import CMDP, Array, columns, common_successors
 from nscmdp.drift import DriftingCMDP, to_and_fro
+from nscmdp.metrics import cost
 
 DRIFTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # where first and last are not given
     "FrozenLake": ({"is_slippery": False}, {"is_slippery": True}),
@@ -46,9 +47,7 @@ class Game(NamedTuple):
     """Gymnasium's table, with the two states of the end."""
 
     probability: Array  # (S+2, A, S+2)
-    reward: (
-        Array  # (S+2, A, S+2), in Gymnasium's unit: the mean of what is paid with each successor
-    )
+    reward: Array  # (S+2, A, S+2), in Gymnasium's unit: the mean paid with each successor
     cost: Array  # (S+2, A, S+2)
     start: Array  # (S+2,)
 
@@ -66,53 +65,39 @@ def toy_text(
 ) -> DriftingCMDP:
     if horizon < 1:
         raise ValueError(f"horizon = {horizon}: expected at least 1")
-    if (
-        ":" in env_id
-    ):  # Gymnasium would import what stands before it, and nothing that is read may run
-        raise ValueError(
-            f"env_id = {env_id!r}: expected an id alone, of an environment that is registered already"
-        )
+    if ":" in env_id:  # Gymnasium would import what stands before it, and nothing read may run
+        expected = "an id alone, of an environment that is registered already"
+        raise ValueError(f"env_id = {env_id!r}: expected {expected}")
     drift = DRIFTS.get(env_id.partition("-")[0], ({}, {}))
     ends = [drift[0] if first is None else first, drift[1] if last is None else last]
-    games = [
-        read(env_id, key, options) for key, options in zip(("first", "last"), ends, strict=True)
-    ]
+    games = [read(env_id, *end) for end in zip(("first", "last"), ends, strict=True)]
     sizes = [(len(game.start) - 2, game.cost.shape[1]) for game in games]
     if sizes[0] != sizes[1]:
-        raise ValueError(
-            f"first has (states, actions) = {sizes[0]} and last {sizes[1]}: expected the same of both"
-        )
+        found = f"first has (states, actions) = {sizes[0]} and last {sizes[1]}"
+        raise ValueError(f"{found}: expected the same of both")
     paid = np.concatenate([game.reward[game.probability > 0] for game in games])
     low, high = paid.min(), paid.max()
-    anchors = [model(game, low, (high - low) or 1.0, horizon, horizon - limit) for game in games]
+    scale, rho = (high - low) or 1.0, cost(horizon, limit)
+    anchors = []
+    for game in games:
+        successors = common_successors([game.probability[None]])
+        tables = game.probability, (game.reward - low) / scale, 1.0 - game.cost
+        P, r, g = (columns(table[None], successors) for table in tables)
+        anchors.append(CMDP.sparse(successors, P, r, g, horizon, rho, game.start))
     knots, route = ([1], [0]) if episodes == 1 else to_and_fro([0.0, 1.0], legs, episodes)
     about = f"Gymnasium's {env_id} from {ends[0]} to {ends[1]}"
     return DriftingCMDP(anchors, knots, route, name="toy_text", seed=seed, about=about)
-
-
-def model(game: Game, low: float, scale: float, horizon: int, rho: float) -> CMDP:
-    successors = common_successors([game.probability[None]])
-
-    def columns(table: Array) -> Array:
-        return np.take_along_axis(table[None], successors.astype(np.int64), axis=3)
-
-    reward, utility = columns((game.reward - low) / scale), columns(1.0 - game.cost)
-    return CMDP.sparse(
-        successors, columns(game.probability), reward, utility, horizon, rho, game.start
-    )
 
 
 def read(env_id: str, key: str, options: dict[str, Any]) -> Game:
     """What Gymnasium makes of ``options``, which stand in the configuration as ``key``."""
     env, again = _made(env_id, key, options), _made(env_id, key, options)
     if env.P != again.P:
-        raise ValueError(
-            f"{key} = {options}: {env_id} is another each time it is made, expected a fixed map"
-        )
+        found = f"{env_id} is another each time it is made"
+        raise ValueError(f"{key} = {options}: {found}, expected a fixed map")
     if getattr(env, "fickle_passenger", False):
-        raise ValueError(
-            f"{key} = {options}: the table P of {env_id} knows nothing of fickle passengers"
-        )
+        found = f"the table P of {env_id} knows nothing of fickle passengers"
+        raise ValueError(f"{key} = {options}: {found}")
     states, actions = int(env.observation_space.n), int(env.action_space.n)
     rows = [[env.P[x][a] for a in range(actions)] for x in range(states)]
     return tabulate(rows, np.asarray(env.initial_state_distrib, dtype=float))
@@ -128,9 +113,8 @@ def _made(env_id: str, key: str, options: dict[str, Any]) -> Any:
     except (gymnasium.error.Error, ModuleNotFoundError) as error:
         raise ValueError(f"env_id = {env_id!r}: {error}") from None
     except Exception as error:  # whatever the environment says to its arguments
-        raise ValueError(
-            f"{key} = {options}: {env_id} cannot be made with these arguments ({error})"
-        ) from None
+        found = f"{env_id} cannot be made with these arguments ({error})"
+        raise ValueError(f"{key} = {options}: {found}") from None
     if not (hasattr(env, "P") and hasattr(env, "initial_state_distrib")):
         raise ValueError(
             f"env_id = {env_id!r}: it has no transition table P and initial_state_distrib, expected an environment "
@@ -145,14 +129,14 @@ def tabulate(rows: list[list[list[tuple[float, int, float, bool]]]], start: Arra
     usual = Counter(reward for _, _, reward, ended in outcomes if not ended).most_common(1)[0][0]
     best_end = max((reward for _, _, reward, ended in outcomes if ended), default=0.0)
     states, actions = len(rows), len(rows[0])
-    probability, reward, cost = np.zeros((3, states + 2, actions, states + 2))
+    probability, reward, costs = np.zeros((3, states + 2, actions, states + 2))
     probability[[states, states + 1], :, [states, states + 1]] = 1.0
     for x, a in np.ndindex(states, actions):
         for p, y, paid, ended in rows[x][a]:
-            costs = paid < usual or (ended and paid < best_end)
-            y = (states if costs else states + 1) if ended else y
+            costly = paid < usual or (ended and paid < best_end)
+            y = (states if costly else states + 1) if ended else y
             probability[x, a, y] += p
-            reward[x, a, y] += p * (usual if costs else paid)
-            cost[x, a, y] += p * costs
+            reward[x, a, y] += p * (usual if costly else paid)
+            costs[x, a, y] += p * costly
     reached = np.where(probability > 0, probability, 1.0)
-    return Game(probability, reward / reached, cost / reached, np.append(start, [0.0, 0.0]))
+    return Game(probability, reward / reached, costs / reached, np.append(start, [0.0, 0.0]))

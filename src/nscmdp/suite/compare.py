@@ -1,12 +1,12 @@
 """A learner of one's own beside those of the suite: its runs are made here, the others' are read from a table."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 from nscmdp import files
-from nscmdp.suite import ranking, runs, scores
+from nscmdp.suite import runs, scores
 from nscmdp.suite.definition import KEPT, SCALE, Suite
 
 REFERENCE = KEPT / "suite_runs.csv"
@@ -17,15 +17,13 @@ def reference(
 ) -> pd.DataFrame:
     """The runs of a table, or of its first instances and seeds."""
     if not file.is_file():
-        raise ValueError(
-            f"{file} does not exist: expected a table suite_runs.csv of a run of the suite"
-        )
+        expected = "a table suite_runs.csv of a run of the suite"
+        raise ValueError(f"{file} does not exist: expected {expected}")
     found = files.load(file)
     missing = [name for name in environments or [] if name not in set(found["environment"])]
     if missing:
-        raise ValueError(
-            f"{file} has no environment {missing[0]!r}: it has {', '.join(found['environment'].unique())}"
-        )
+        known = ", ".join(found["environment"].unique())
+        raise ValueError(f"{file} has no environment {missing[0]!r}: it has {known}")
     for column, number in (("instance", instances), ("seed", seeds)):
         found = found[found[column].isin(sorted(found[column].unique())[:number])]
     return found if environments is None else found[found["environment"].isin(environments)]
@@ -39,26 +37,15 @@ def simulated(
     progress: Callable[[int, int], None],
 ) -> pd.DataFrame:
     """The runs of a learner in all instances and with all seeds of a table."""
-    places = list(_places(beside))
-    rows = []
-    for done, (environment, instance, seed, unit) in enumerate(places):
-        progress(done, len(places))
-        rows.append(
-            runs.of_learner(learner, setting, suite.by_name[environment], instance, seed, unit)
-        )
-    return pd.DataFrame(rows)
-
-
-def _places(beside: pd.DataFrame) -> Iterator[tuple[str, int, int, float]]:
     uniform = beside[beside["learner"] == SCALE]
     units = uniform.groupby(["environment", "instance"])["gap"].mean()
-    for row in uniform.itertuples():
-        yield (
-            str(row.environment),
-            int(row.instance),
-            int(row.seed),
-            float(units[row.environment, row.instance]),
-        )
+    rows = []
+    for done, row in enumerate(uniform.to_dict("records")):
+        progress(done, len(uniform))
+        frozen, instance = suite.by_name[row["environment"]], int(row["instance"])
+        unit = float(units[frozen.name, instance])
+        rows.append(runs.of_learner(learner, setting, frozen, instance, int(row["seed"]), unit))
+    return pd.DataFrame(rows)
 
 
 def joined(
@@ -67,5 +54,5 @@ def joined(
     """The ranking with this learner in it, and its scores by environment beside the others'."""
     together = pd.concat([beside[beside["learner"] != learner], mine], ignore_index=True)
     normalised = scores.normalised(together)
-    ranked = ranking.table(scores.Cube.of(normalised, [*dict.fromkeys([*suite.learners, learner])]))
-    return ranked, scores.table(normalised)
+    learners = [*dict.fromkeys([*suite.learners, learner])]
+    return scores.ranking(scores.Cube.of(normalised, learners)), scores.table(normalised)

@@ -14,13 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from nscmdp import metrics
 from nscmdp.drift import DriftingCMDP
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 
 FILE = Path("workflow/suite.yaml")
 KEPT = Path("docs/suite")  # the tables of the whole suite that the repository keeps
 ROLE = "suite"
 SCALE = "uniform"  # whose gap is the unit of all others'
-DIGITS = 6  # of a model that its fingerprint holds: what another machine rounds otherwise is no other environment
+DIGITS = 6  # of a model in its fingerprint, as another machine may round otherwise
 MEASURES = (*metrics.MEASURES, "adaptation")
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$", max_length=60)]
@@ -59,9 +59,8 @@ class Frozen(Strict):
 
     def tuning(self, frames: float | None) -> str:
         """Its name; ``frames``: the least number of them within a run, if another than usual."""
-        return f"tuning_{ROLE}_{self.tuned_on or self.name}" + (
-            f"_frames_{frames:g}" if frames else ""
-        )
+        name = f"tuning_{ROLE}_{self.tuned_on or self.name}"
+        return f"{name}_frames_{frames:g}" if frames else name
 
 
 class Hypothesis(Strict):
@@ -108,40 +107,28 @@ class Suite(Strict):
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Suite":
-        names = [one.name for one in self.environments]
-        for what, found in (
-            ("environments", names),
-            ("hypotheses", [one.id for one in self.hypotheses]),
-        ):
-            twice = {one for one in found if found.count(one) > 1}
-            if twice:
+        names, ids = [one.name for one in self.environments], [one.id for one in self.hypotheses]
+        for what, given in (("environments", names), ("hypotheses", ids)):
+            if twice := {one for one in given if given.count(one) > 1}:
                 raise ValueError(f"{what}: {twice.pop()!r} stands there twice")
         if self.tuning_instance in self.instances:
-            raise ValueError(
-                f"tuning_instance = {self.tuning_instance} is reported too, expected another seed"
-            )
+            found = f"tuning_instance = {self.tuning_instance}"
+            raise ValueError(f"{found} is reported too, expected another seed")
         if SCALE not in self.references:
             raise ValueError(f"references: expected {SCALE!r} among them, whose gap is the unit")
         for one in self.hypotheses:
-            if one.measure not in MEASURES:
-                raise ValueError(
-                    f"{one.id}: "
-                    + unknown(one.measure, MEASURES, f"unknown measure {one.measure!r}")
-                )
             if len(one.environments) != len(one.other_environments):
-                raise ValueError(
-                    f"{one.id}: expected as many environments in than_in as in environments"
-                )
-            for name in (*one.environments, *one.other_environments):
-                if name not in names:
-                    raise ValueError(
-                        f"{one.id}: " + unknown(name, names, f"unknown environment {name!r}")
-                    )
+                expected = "as many environments in than_in as in environments"
+                raise ValueError(f"{one.id}: expected {expected}")
+            words = [("environment", n, names) for n in one.environments + one.other_environments]
+            for what, word, known in (("measure", one.measure, [*MEASURES]), *words):
+                if word not in known:
+                    nearest = unknown(word, known, f"unknown {what} {word!r}")
+                    raise ValueError(f"{one.id}: {nearest}")
         for frozen in self.environments:
-            if frozen.tuned_on is not None and frozen.tuned_on not in names:
-                raise ValueError(
-                    f"{frozen.name}: tuned_on = {frozen.tuned_on!r}, expected an environment"
-                )
+            if frozen.tuned_on not in (None, *names):
+                found = f"{frozen.name}: tuned_on = {frozen.tuned_on!r}"
+                raise ValueError(f"{found}, expected an environment")
         return self
 
     @cached_property
@@ -165,12 +152,8 @@ def fingerprint(env: DriftingCMDP) -> str:
     content = hashlib.sha256(f"{env.episodes} {env.H} {env.rho:.{DIGITS}f}".encode())
     for whole in (env.knots, env.route, env.successors.astype(np.int64)):
         content.update(np.ascontiguousarray(whole).tobytes())
-    paid = [part for anchor in env.anchors for part in (anchor.reward_of, anchor.utility_of)]
-    for part in (
-        env.mu0,
-        env.probability,
-        *paid,
-        *([] if env.features is None else [env.features]),
-    ):
+    parts = [env.mu0, env.probability]
+    parts += [part for anchor in env.anchors for part in (anchor.reward_of, anchor.utility_of)]
+    for part in parts if env.features is None else [*parts, env.features]:
         content.update(np.ascontiguousarray(np.round(part, DIGITS) + 0.0).tobytes())
     return content.hexdigest()[:16]

@@ -18,30 +18,21 @@ def along(env: DriftingCMDP, points: int = 101) -> pd.DataFrame:
     walked = budget.walked(env, episodes)
     best = optimum.along(env, episodes)
     rows = pd.DataFrame(
-        {
-            "episode": episodes,
-            "reward_variation": walked[:, 0],
-            "utility_variation": walked[:, 1],
-            "transition_variation": walked[:, 2],
-            "value": best[:, 0],
-            "utility": best[:, 1],
-            "multiplier": best[:, 2],
-        }
+        np.column_stack([walked, best]),
+        columns=[f"{part}_variation" for part in budget.Variation._fields]
+        + ["value", "utility", "multiplier"],
     )
+    rows.insert(0, "episode", episodes)
     return rows.join(pd.DataFrame([_references(env.at(int(k))) for k in episodes]))
 
 
 def _references(cmdp: CMDP) -> dict[str, float]:
     uniform = evaluate(cmdp, np.full((cmdp.H, cmdp.S, cmdp.A), 1.0 / cmdp.A))
     choice, values = np.empty((cmdp.H, cmdp.S), np.int32), np.empty((2, cmdp.S, 2))
-    unconstrained = greedy(model_of(cmdp), 1.0, 0.0, choice, values)
-    return {
-        "slater_gap": optimum.best_utility(cmdp) - cmdp.rho,
-        "unconstrained_value": unconstrained[0],
-        "unconstrained_utility": unconstrained[1],
-        "uniform_value": uniform[0],
-        "uniform_utility": uniform[1],
-    }
+    best = greedy(model_of(cmdp), 1.0, 0.0, choice, values)
+    found = {"slater_gap": optimum.best_utility(cmdp) - cmdp.rho}
+    found |= {"unconstrained_value": best[0], "unconstrained_utility": best[1]}
+    return found | {"uniform_value": uniform[0], "uniform_utility": uniform[1]}
 
 
 def describe(env: DriftingCMDP, rows: pd.DataFrame | None = None) -> dict[str, Any]:
@@ -50,26 +41,13 @@ def describe(env: DriftingCMDP, rows: pd.DataFrame | None = None) -> dict[str, A
     measured = budget.variation(env)
     frame = int(np.clip(env.episodes**0.6 / max(1.0, measured.total) ** (2 / 3), 1, env.episodes))
     local = budget.frame_variations(env, frame).sum(axis=1)
-    return {
-        "environment": env.name,
-        "K": env.episodes,
-        "H": env.H,
-        "S": env.S,
-        "A": env.A,
-        "successors": env.successors.shape[-1],
-        "rho": env.rho,
-        "B_r": measured.reward,
-        "B_g": measured.utility,
-        "B_p": measured.transition,
-        "B": measured.total,
-        "frame": frame,
-        "largest local B": local.max(),
-        "mean local B": local.mean(),
-        "mean multiplier": rows["multiplier"].mean(),
-        "least multiplier": rows["multiplier"].min(),
-        "largest multiplier": rows["multiplier"].max(),
-        "least Slater gap": rows["slater_gap"].min(),
-        "optimum": rows["value"].mean(),
-        "unconstrained": rows["unconstrained_value"].mean(),
-        "uniform": rows["uniform_value"].mean(),
-    }
+    found: dict[str, Any] = {"environment": env.name, "K": env.episodes}
+    found |= {"H": env.H, "S": env.S, "A": env.A, "successors": env.successors.shape[-1]}
+    found |= {"rho": env.rho, "B_r": measured.reward, "B_g": measured.utility}
+    found |= {"B_p": measured.transition, "B": measured.total, "frame": frame}
+    found |= {"largest local B": local.max(), "mean local B": local.mean()}
+    multiplier = rows["multiplier"]
+    found |= {"mean multiplier": multiplier.mean(), "least multiplier": multiplier.min()}
+    found |= {"largest multiplier": multiplier.max(), "least Slater gap": rows["slater_gap"].min()}
+    means = {"optimum": "value", "unconstrained": "unconstrained_value", "uniform": "uniform_value"}
+    return found | {name: rows[column].mean() for name, column in means.items()}

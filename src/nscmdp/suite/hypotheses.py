@@ -13,8 +13,7 @@ from scipy import stats
 
 from nscmdp.cmdp import Array
 from nscmdp.suite.definition import Hypothesis
-from nscmdp.suite.runs import UNTUNED, searches
-from nscmdp.suite.scores import cube, improvement, interval
+from nscmdp.suite.scores import UNTUNED, cube, improvement, interval, searches
 
 LEVEL = 0.05
 SIGNS = 9999
@@ -24,12 +23,14 @@ COLUMNS += ["pairs", "difference", "low", "high", "better", "p", "p_holm", "verd
 
 
 def table(runs: pd.DataFrame, expected: list[Hypothesis]) -> pd.DataFrame:
-    rows = [{**_named(one), **_found(runs, one)} for one in expected]
+    """One row per hypothesis: what it says, what was found, and the verdict or why it cannot be tested."""
+    rows = [_tested(runs, one) for one in expected]
     found = pd.DataFrame(rows, columns=COLUMNS).astype({"verdict": object})
     tested = found["p"].notna()
     found.loc[tested, "p_holm"] = holm(found.loc[tested, "p"].to_numpy(dtype=float))
-    found.loc[tested, "verdict"] = [_verdict(row) for row in found[tested].to_dict("records")]
-    return found
+    other = np.where(found["low"] > 0, CONTRADICTED, UNDECIDED)
+    verdict = np.where(found["p_holm"] < LEVEL, HOLDS, other)
+    return found.assign(verdict=found["verdict"].where(~tested, verdict))
 
 
 def with_searches(
@@ -39,58 +40,30 @@ def with_searches(
 
     Learners that are not tuned stay as they are.
     """
-    choices = searches(runs)
-    single = [
-        table(runs[runs["choice"].isin((UNTUNED, choice))], expected)["verdict"]
-        for choice in choices
-    ]
-    return found.assign(
-        searches=len(choices), agree=sum((one == found["verdict"]).astype(int) for one in single)
-    )
+    choices, agree = searches(runs), 0
+    for choice in choices:
+        verdicts = table(runs[runs["choice"].isin((UNTUNED, choice))], expected)["verdict"]
+        agree = agree + (verdicts == found["verdict"]).astype(int)
+    return found.assign(searches=len(choices), agree=agree)
 
 
-def _named(one: Hypothesis) -> dict[str, str]:
-    places = " ".join(one.environments) + (
-        f" (than in {' '.join(one.than_in)})" if one.than_in else ""
-    )
-    beside = {
-        "learner": one.learner,
-        "than": one.other,
-        "measure": one.measure,
-        "environments": places,
-    }
-    return {"id": one.id, "says": one.says, **beside}
-
-
-def _found(runs: pd.DataFrame, one: Hypothesis) -> dict[str, Any]:
-    why = lacking(runs, one)
-    return {"verdict": why} if why else _tested(runs, one)
-
-
-def lacking(runs: pd.DataFrame, one: Hypothesis) -> str:
-    """Why a hypothesis cannot be tested, in words; nothing where it can."""
-    for learner, places in ((one.learner, one.environments), (one.other, one.other_environments)):
+def _tested(runs: pd.DataFrame, one: Hypothesis) -> dict[str, Any]:
+    places = " ".join(one.environments)
+    if one.than_in:
+        places += f" (than in {' '.join(one.than_in)})"
+    row: dict[str, Any] = {"id": one.id, "says": one.says, "learner": one.learner}
+    row |= {"than": one.other, "measure": one.measure, "environments": places}
+    for learner, names in ((one.learner, one.environments), (one.other, one.other_environments)):
         there = runs.loc[runs["learner"] == learner, "environment"].unique()
-        if not len(there):
-            return f"not tested: {learner} did not run"
-        missing = [name for name in places if name not in there]
+        missing = [f" in {name}" for name in names if name not in there] if len(there) else [""]
         if missing:
-            return f"not tested: {learner} did not run in {missing[0]}"
-    return ""
-
-
-def _tested(runs: pd.DataFrame, one: Hypothesis) -> dict[str, float]:
+            return row | {"verdict": f"not tested: {learner} did not run{missing[0]}"}
     here = cube(runs, [one.learner], one.environments, one.measure)[0]
     there = cube(runs, [one.other], one.other_environments, one.measure)[0]
     difference, low, high = interval(here - there)
-    return {
-        "pairs": here.size,
-        "difference": difference,
-        "low": low,
-        "high": high,
-        "better": float(improvement(here, there).mean()),
-        "p": sign_flips((here - there).mean(axis=2).ravel()),
-    }
+    row |= {"pairs": here.size, "difference": difference, "low": low, "high": high}
+    p = sign_flips((here - there).mean(axis=2).ravel())
+    return row | {"better": float(improvement(here, there).mean()), "p": p}
 
 
 def sign_flips(differences: Array) -> float:
@@ -114,9 +87,3 @@ def holm(p: Array) -> Array:
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(raised, 1.0)
     return corrected
-
-
-def _verdict(row: dict[str, float]) -> str:
-    if row["p_holm"] < LEVEL:
-        return HOLDS
-    return CONTRADICTED if row["low"] > 0 else UNDECIDED

@@ -14,16 +14,10 @@ from nscmdp.metrics import Array
 from nscmdp.randomness import checkpoints
 
 BEST = ("value", "utility", "multiplier")  # of the constrained optimum
-REFERENCES = (
-    "unconstrained",
-    "unconstrained_utility",
-    "uniform",
-)  # best without a constraint; the uniform policy
-FLOATS = pa.list_(pa.float64())
-SCHEMA = pa.schema(
-    {"case": pa.string(), "episode": pa.list_(pa.int64())}
-    | dict.fromkeys((*BEST, *REFERENCES), FLOATS)
-)
+# Of the best policy without the constraint, and of the uniform policy.
+REFERENCES = ("unconstrained", "unconstrained_utility", "uniform")
+FLOATS = dict.fromkeys((*BEST, *REFERENCES), pa.list_(pa.float64()))
+SCHEMA = pa.schema({"case": pa.string(), "episode": pa.list_(pa.int64())} | FLOATS)
 
 
 class Mismatch(ValueError):
@@ -34,9 +28,8 @@ def environment(case: dict[str, Any]) -> DriftingCMDP:
     """The environment of a planned case."""
     env = environments.make(case["name"], case["episodes"], **case["options"])
     if env.fingerprint() != case["fingerprint"]:
-        raise Mismatch(
-            f"{case['name']} has changed since the run was planned: start the pipeline again"
-        )
+        changed = f"{case['name']} has changed since the run was planned"
+        raise Mismatch(f"{changed}: start the pipeline again")
     return env
 
 
@@ -47,27 +40,19 @@ def solve(spec: dict[str, Any], output: Path) -> None:
     for case, made_from in spec["cases"].items():
         began = time.monotonic()
         env = environment(made_from)
-        asked = np.unique(
-            np.concatenate([checkpoints(env.episodes, every, seed) for seed in seeds])
-        )
+        drawn = [checkpoints(env.episodes, every, seed) for seed in seeds]
+        asked = np.unique(np.concatenate(drawn))
         best = dict(zip(BEST, optimum.along(env, asked).T, strict=True))
         beside = optimum.references(env, asked) if spec["references"] else np.empty((0, 3))
-        rows.append(
-            {"case": case, "episode": asked, **best, **dict(zip(REFERENCES, beside.T, strict=True))}
-        )
-        print(
-            f"{case}: {len(asked)} optima, {time.monotonic() - began:.1f} s",
-            file=sys.stderr,
-            flush=True,
-        )
+        best |= dict(zip(REFERENCES, beside.T, strict=True))
+        rows.append({"case": case, "episode": asked, **best})
+        done = f"{case}: {len(asked)} optima, {time.monotonic() - began:.1f} s"
+        print(done, file=sys.stderr, flush=True)
     files.write(output, pa.Table.from_pylist(rows, schema=SCHEMA), files.provenance(spec))
 
 
 def by_case(file: Path) -> dict[str, Array]:
     """Case -> (n,3): value, utility and multiplier."""
     table, _ = files.read(file)
-    columns = [files.cells(table, name) for name in BEST]
-    return {
-        case: np.column_stack(best)
-        for case, *best in zip(table["case"].to_pylist(), *columns, strict=True)
-    }
+    cases = zip(*(files.cells(table, name) for name in BEST), strict=True)
+    return dict(zip(table["case"].to_pylist(), map(np.column_stack, cases), strict=True))

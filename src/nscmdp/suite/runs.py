@@ -10,16 +10,14 @@ import numpy as np
 import pandas as pd
 
 from nscmdp import algorithms, environments, metrics, optimum, simulate
-from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from nscmdp.suite.definition import Frozen
+from nscmdp.suite.scores import UNTUNED
 
 KEYS = ["environment", "instance", "seed", "learner", "choice"]
-UNTUNED, MAIN = "", "main"
-REPORTED = (
-    UNTUNED,
-    MAIN,
-)  # the choices that are reported; those of single searches tell what searching decides
+MAIN = "main"
+# The choices that are reported; those of single searches tell what searching decides.
+REPORTED = (UNTUNED, MAIN)
 ADAPTED, IN_A_ROW = 0.25, 3
 
 
@@ -29,27 +27,14 @@ def of_learner(
     """The row of one run that is made here and now; ``unit`` is the uniform policy's gap in this instance."""
     env = environments.make(**one.environment, episodes=one.episodes, seed=instance)
     run = simulate.run(env, learner, setting, seed, one.evaluate_every, windows=1, solve=False)
-    compared = metrics.compare(
-        run.value, run.utility_value, optimum.along(env, run.episode), run.rho
-    )
+    best = optimum.along(env, run.episode)
+    compared = metrics.compare(run.value, run.utility_value, best, run.rho)
     exact = pd.DataFrame({"episode": run.episode, "weight": run.weight, **compared})
-    return {
-        "environment": one.name,
-        "instance": instance,
-        "seed": seed,
-        "learner": learner,
-        **measures(exact),
-        "adaptation": adaptation(
-            exact["episode"], exact["gap"] / unit, switches(env), env.episodes
-        ),
-        "rho": run.rho,
-        "state_bytes": algorithms.state_bytes(run.learner),
-    }
-
-
-def searches(table: pd.DataFrame) -> list[str]:
-    """The choices among runs that single searches made."""
-    return sorted(choice for choice in table["choice"].unique() if choice.startswith("search_"))
+    gaps = exact["gap"] / unit
+    row: dict[str, Any] = {"environment": one.name, "instance": instance, "seed": seed}
+    row |= {"learner": learner, **measures(exact)}
+    row["adaptation"] = adaptation(exact["episode"], gaps, switches(env), env.episodes)
+    return row | {"rho": run.rho, "state_bytes": algorithms.state_bytes(run.learner)}
 
 
 def measures(run: pd.DataFrame) -> dict[str, float]:
@@ -69,20 +54,13 @@ def adaptation(episode: pd.Series, gap: pd.Series, switched: list[int], episodes
     """
     if not switched:
         return np.nan
-    ends = [*switched[1:], episodes]
-    return float(
-        np.mean(
-            [_until_adapted(episode, gap, *stretch) for stretch in zip(switched, ends, strict=True)]
-        )
-    )
-
-
-def _until_adapted(episode: pd.Series, gap: pd.Series, first: int, last: int) -> float:
-    inside = ((episode > first) & (episode <= last)).to_numpy()
-    values: Array = gap.to_numpy()[inside]
-    if len(values) >= IN_A_ROW:
-        means = np.lib.stride_tricks.sliding_window_view(values, IN_A_ROW).mean(axis=1)
-        adapted = np.flatnonzero(means <= ADAPTED)
-        if len(adapted):
-            return float(episode.to_numpy()[inside][adapted[0]] - first)
-    return float(last - first)
+    taken = []
+    for first, last in zip(switched, [*switched[1:], episodes], strict=True):
+        inside = ((episode > first) & (episode <= last)).to_numpy()
+        values, times = gap.to_numpy()[inside], [float(last - first)]
+        if len(values) >= IN_A_ROW:
+            means = np.lib.stride_tricks.sliding_window_view(values, IN_A_ROW).mean(axis=1)
+            adapted = np.flatnonzero(means <= ADAPTED)
+            times = [*(episode.to_numpy()[inside][adapted[:1]] - first), *times]
+        taken.append(times[0])
+    return float(np.mean(taken))

@@ -33,9 +33,8 @@ class Margins(NamedTuple):
     """Statements about a run, for the objective "margin"."""
 
     parts: tuple[str, ...]
-    distances: Callable[
-        [simulate.Run, pd.DataFrame, DriftingCMDP], dict[str, float]
-    ]  # of a run and its references
+    # Of a run, the references of its episodes, and the environment.
+    distances: Callable[[simulate.Run, pd.DataFrame, DriftingCMDP], dict[str, float]]
 
 
 class Objective(NamedTuple):
@@ -57,15 +56,13 @@ class Objective(NamedTuple):
         grouped = rows.groupby("candidate")
         means = grouped[list(self.measures)].mean().assign(factors=grouped["factors"].first())
         spread = grouped[list(self.measures)].std(ddof=1).fillna(0.0).median()
-        if self.parts:
-            names = list(self.parts)
-            loss = -margin(means[names], spread[names]).min(axis=1)
-            return _in_order(means.assign(infeasible=False, key=loss))
-        bound = upper_bound(means["violation"], spread["violation"], selection_seeds)
-        infeasible = (bound > 0) & self.constrained
-        return _in_order(
-            means.assign(infeasible=infeasible, key=means["loss"].where(~infeasible, bound))
-        )
+        if names := list(self.parts):
+            key, infeasible = -margin(means[names], spread[names]).min(axis=1), False
+        else:
+            bound = upper_bound(means["violation"], spread["violation"], selection_seeds)
+            infeasible = (bound > 0) & self.constrained
+            key = means["loss"].where(~infeasible, bound)
+        return _in_order(means.assign(infeasible=infeasible, key=key))
 
     def summary(self, rows: pd.DataFrame) -> pd.DataFrame:
         """One row per candidate (``factors``): means over the selection seeds, and whether it is feasible."""
@@ -94,7 +91,7 @@ def margin(mean: Any, deviation: Any) -> Any:
 
 
 def smallest_margin(distances: Any) -> pd.Series:
-    """Of grouped rows with a column of distances for each part: by group, the smallest margin of the parts."""
+    """The smallest margin of the parts by group, of grouped rows with a column of distances for each part."""
     return margin(distances.mean(), distances.std(ddof=1).fillna(0.0)).min(axis=1)
 
 
@@ -109,16 +106,9 @@ class Scorer:
     """Scores factors of one algorithm in one environment."""
 
     def __init__(self, spec: dict[str, Any], solved: Path, margins: Margins | None = None) -> None:
-        self.env, self.objective, self.margins = (
-            optima.environment(spec["case"]),
-            Objective.of(spec, margins),
-            margins,
-        )
-        self.algorithm, self.variants, self.every = (
-            spec["algorithm"],
-            spec["variants"],
-            spec["evaluate_every"],
-        )
+        self.env, self.margins = optima.environment(spec["case"]), margins
+        self.objective, self.algorithm = Objective.of(spec, margins), spec["algorithm"]
+        self.variants, self.every = spec["variants"], spec["evaluate_every"]
         self.best = references(solved, spec["case"]["episodes"])
         self.selection_seeds = len(spec["effort"]["selection_seeds"])
 
@@ -130,46 +120,29 @@ class Scorer:
         return self.objective.provisional(rows, self.selection_seeds)
 
     def score(self, factors: dict[str, float], seed: int) -> dict[str, float]:
-        given: dict[str, Any] = {
-            "factors": factors,
-            "variants": self.variants,
-            "windows": 1,
-            "solve": False,
-        }
-        run = simulate.run(self.env, self.algorithm, "scaled", seed, self.every, **given)
+        given: dict[str, Any] = {"factors": factors, "variants": self.variants, "windows": 1}
+        run = simulate.run(
+            self.env, self.algorithm, "scaled", seed, self.every, **given, solve=False
+        )
         best = self.best.loc[run.episode]
         found = scored(run, best, self.objective.constrained)
-        return (
-            found if self.margins is None else found | self.margins.distances(run, best, self.env)
-        )
+        return found | (self.margins.distances(run, best, self.env) if self.margins else {})
 
 
 def references(solved: Path, episodes: int) -> pd.DataFrame:
     """By episode: the optimum, its multiplier, the best value without the constraint and the uniform policy's."""
     table = files.read(solved)[0].to_pandas().set_index("case")
-    case = table.loc[f"default/K={episodes}"]
-    return pd.DataFrame(
-        {name: case[name] for name in (*optima.BEST, *optima.REFERENCES)}, index=case["episode"]
-    )
+    case, names = table.loc[f"default/K={episodes}"], (*optima.BEST, *optima.REFERENCES)
+    return pd.DataFrame({name: case[name] for name in names}, index=case["episode"])
 
 
 def scored(run: simulate.Run, best: pd.DataFrame, constrained: bool) -> dict[str, float]:
     def mean(of: Array) -> float:
         return metrics.mean(of, run.weight)
 
-    compared = metrics.compare(
-        run.value, run.utility_value, best[list(optima.BEST)].to_numpy(), run.rho
-    )
-    gain, room = (
-        run.value - best["uniform"].to_numpy(),
-        (best["value"] - best["uniform"]).to_numpy(),
-    )
-    return {
-        "loss": mean(
-            compared["gap"] if constrained else best["unconstrained"].to_numpy() - run.value
-        ),
-        "violation": mean(compared["violation"]),
-        "reward": mean(run.value),
-        "utility": mean(run.utility_value),
-        "lam": mean(gain) / mean(room),
-    }
+    optimal, uniform = best[list(optima.BEST)].to_numpy(), best["uniform"].to_numpy()
+    compared = metrics.compare(run.value, run.utility_value, optimal, run.rho)
+    loss = compared["gap"] if constrained else best["unconstrained"].to_numpy() - run.value
+    found = {"loss": mean(loss), "violation": mean(compared["violation"])}
+    found |= {"reward": mean(run.value), "utility": mean(run.utility_value)}
+    return found | {"lam": mean(run.value - uniform) / mean(optimal[:, 0] - uniform)}

@@ -35,10 +35,8 @@ from nscmdp.problem import DoesNotFit, Problem
 from nscmdp.suite import optima, scoring, tuning
 
 SPREAD = 4  # generations of Sobol points
-WIDTH, NEAR = (
-    0.2,
-    0.1,
-)  # of the first search distribution, in shares of the ranges; NEAR: around a given start
+# Of the first search distribution, in shares of the ranges; NEAR: around a given start.
+WIDTH, NEAR = 0.2, 0.1
 NEWCOMERS = 3  # the best candidates since the last selection enter the next
 MEAN = -1  # the "candidate" that is the mean of the search distribution
 
@@ -77,19 +75,8 @@ class Space:
 
     def edges(self, factors: dict[str, float], near: float = 0.1) -> list[str]:
         """The factors within a tenth of an end of their range."""
-        point = self.point(factors)
-        return [
-            name for name, at in zip(self.names, point, strict=True) if not near < at < 1 - near
-        ]
-
-
-def sobol(dimension: int, number: int, seed: list[int]) -> Array:
-    """A low-discrepancy draw from the unit cube, scrambled by ``seed``."""
-    from scipy.stats import qmc  # slow to import, and few jobs need it
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # any number will do, not only powers of 2
-        return qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng(seed)).random(number)
+        places = zip(self.names, self.point(factors), strict=True)
+        return [name for name, at in places if not near < at < 1 - near]
 
 
 class Descent(NamedTuple):
@@ -99,11 +86,11 @@ class Descent(NamedTuple):
     first: int
     until: int
 
-
-def descents(generations: int, starts: Sequence[Array | None]) -> list[Descent]:
-    """The generations in equal parts, one from each start."""
-    ends = [generations * i // len(starts) for i in range(len(starts) + 1)]
-    return [Descent(*found) for found in zip(starts, ends[:-1], ends[1:], strict=True)]
+    def is_level(self, generation: int) -> bool:
+        """Do candidates enter the selection then? After a draw, when the effort has doubled, and at the end."""
+        first = SPREAD if self.start is None else 1
+        levels = [self.first + first * 2**i for i in range(30)]
+        return generation in levels or generation == self.until
 
 
 def evolve(
@@ -115,10 +102,14 @@ def evolve(
 ) -> Iterator[tuple[int, Array]]:
     """Try generations of points; ``rank`` orders them, the best first. Yields each one's number and the mean so far."""
     from cmaes import CMA  # which no other job needs
+    from scipy.stats import qmc  # slow to import, and few jobs need it
 
     size, generation = effort["population"], descent.first
     if descent.start is None:
-        drawn = sobol(dimension, min(SPREAD, descent.until - generation) * size, [search, 7])
+        sobol = qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng([search, 7]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # any number will do, not only powers of 2
+            drawn = sobol.random(min(SPREAD, descent.until - generation) * size)
         best, width = drawn[rank(generation, drawn)[0]], WIDTH
         generation += len(drawn) // size
         yield generation, best
@@ -142,13 +133,12 @@ class Search:
         effort: dict[str, Any],
         space: Space,
         objective: scoring.Scorer,
-        known: pd.DataFrame | None,
+        known: list[dict[str, Any]],
     ) -> None:
         self.effort, self.space, self.objective = effort, space, objective
         self.rows: list[dict[str, Any]] = []
         self.selected: set[str] = set()  # factors as text
-        kept = [] if known is None else known.to_dict("records")
-        self.known = {(row["stage"], row["factors"], row["seed"]): row for row in kept}
+        self.known = {(row["stage"], row["factors"], row["seed"]): row for row in known}
 
     def seeds(self, generation: int) -> list[int]:
         """Those of the pool that a generation is scored on."""
@@ -158,66 +148,46 @@ class Search:
     def score(
         self, stage: str, generation: int, candidate: int, text: str, seeds: list[int]
     ) -> None:
+        keys = {"stage": stage, "generation": generation, "candidate": candidate, "factors": text}
         for seed in seeds:
-            row = self.known.get((stage, text, seed)) or self.objective.score(
-                json.loads(text), seed
-            )
+            known = self.known.get((stage, text, seed))
+            row = known or self.objective.score(json.loads(text), seed)
             measured = {name: row[name] for name in self.objective.measures}
-            keys = {
-                "stage": stage,
-                "generation": generation,
-                "candidate": candidate,
-                "factors": text,
-                "seed": seed,
-            }
-            self.rows.append({**keys, **measured})
+            self.rows.append({**keys, "seed": seed, **measured})
 
     def rank(self, generation: int, points: Array) -> list[int]:
         """The places of a generation's points, the best first."""
         seeds, first = self.seeds(generation), len(self.rows)
         for candidate, point in enumerate(points):
-            self.score(
-                "search", generation, candidate, json.dumps(self.space.factors(point)), seeds
-            )
+            text = json.dumps(self.space.factors(point))
+            self.score("search", generation, candidate, text, seeds)
         return list(self.objective.ordered(pd.DataFrame(self.rows[first:])).index)
 
-    def tried(self, since: int = 0) -> pd.DataFrame:
+    def tried(self, since: int = 0) -> list[dict[str, Any]]:
         """What the search itself has scored, from some generation on."""
-        return pd.DataFrame(
-            [row for row in self.rows if row["stage"] == "search" and row["generation"] >= since]
-        )
+        return [r for r in self.rows if r["stage"] == "search" and r["generation"] >= since]
 
     def enter(self, generation: int, since: int, mean: Array | None) -> None:
         """The best candidates since the last selection, and the mean of the distribution, are scored on new seeds."""
-        parts = [
-            self.objective.ordered(part) for _, part in self.tried(since).groupby("generation")
-        ]
-        best = pd.concat(parts).sort_values(["infeasible", "key"], kind="stable")[
-            : NEWCOMERS + (mean is None)
-        ]
-        self.select(generation, [(int(i), text) for i, text in best["factors"].items()])
+        generations = pd.DataFrame(self.tried(since)).groupby("generation")
+        best = pd.concat([self.objective.ordered(part) for _, part in generations])
+        best = best.sort_values(["infeasible", "key"], kind="stable")[: NEWCOMERS + (mean is None)]
+        for candidate, text in best["factors"].items():
+            self.select(generation, int(candidate), text)
         if mean is not None:
             self.enter_point(generation, mean)
 
     def enter_point(self, generation: int, point: Array) -> None:
-        self.select(generation, [(MEAN, json.dumps(self.space.factors(point)))])
+        self.select(generation, MEAN, json.dumps(self.space.factors(point)))
 
-    def select(self, generation: int, entrants: list[tuple[int, str]]) -> None:
-        for candidate, text in entrants:
-            if text not in self.selected:
-                self.selected.add(text)
-                self.score("selection", generation, candidate, text, self.effort["selection_seeds"])
+    def select(self, generation: int, candidate: int, text: str) -> None:
+        if text not in self.selected:
+            self.selected.add(text)
+            self.score("selection", generation, candidate, text, self.effort["selection_seeds"])
 
     def table(self) -> pa.Table:
         schema = COLUMNS | dict.fromkeys(self.objective.measures, pa.float64())
         return pa.Table.from_pylist(self.rows, schema=pa.schema(schema))
-
-
-def levels(generations: int, drawn: bool) -> list[int]:
-    """After which generations candidates enter the selection: a draw, and each time the effort has doubled."""
-    first = SPREAD if drawn else 1
-    doubled = [first * 2**i for i in range(30) if first * 2**i < generations]
-    return [*doubled, generations]
 
 
 def run(
@@ -230,29 +200,25 @@ def run(
 ) -> None:
     """Search from every start, and write all that was tried. What ``progress`` has of an earlier attempt is kept."""
     effort, began, since = spec["effort"], time.monotonic(), 0
-    search = Search(effort, space, objective, noted(progress, spec))
+    try:
+        known = files.read_expected(progress, files.provenance(spec)).to_pylist()
+    except files.Damaged:
+        known = []
+    search = Search(effort, space, objective, known)
     for start in starts:
         if start is not None:
             search.enter_point(0, start)
-    parts = descents(effort["generations"], starts)
-    asked = {
-        part.first + level
-        for part in parts
-        for level in levels(part.until - part.first, part.start is None)
-    }
-    for part in parts:
+    ends = [effort["generations"] * i // len(starts) for i in range(len(starts) + 1)]
+    for part in map(Descent, starts, ends[:-1], ends[1:]):
         for generation, mean in evolve(len(space.names), effort, spec["search"], search.rank, part):
-            if generation in asked:
+            if part.is_level(generation):
                 drawn = part.start is None and generation <= part.first + SPREAD
                 search.enter(generation, since, None if drawn else mean)
                 since = generation
             files.write(progress, search.table(), files.provenance(spec))
-            number = len(search.tried()) // effort["seeds"]
-            print(
-                f"{number} candidates, {time.monotonic() - began:.1f} s",
-                file=sys.stderr,
-                flush=True,
-            )
+            done = f"{len(search.tried()) // effort['seeds']} candidates"
+            seconds = time.monotonic() - began
+            print(f"{done}, {seconds:.1f} s", file=sys.stderr, flush=True)
     files.write(output, search.table(), files.provenance(spec))
     progress.unlink(missing_ok=True)
 
@@ -267,27 +233,12 @@ def for_tuning(
 ) -> None:
     """Search for the factors of a learner, by its objective; ``start``: the tuning from whose choice it begins."""
     warnings.simplefilter("ignore", DoesNotFit)  # a frame longer than the run is one frame
-    scorer = scoring.Scorer(spec, solved, margins)
-    space = space_of(spec)
+    scorer, space = scoring.Scorer(spec, solved, margins), space_of(spec)
     begun = None if start is None else space.point(tuning.main_choice(start))
-    run(
-        spec,
-        output,
-        progress,
-        space,
-        scorer,
-        [begun, *([space.strict()] if spec["strict"] else [])],
-    )
+    starts = [begun, space.strict()] if spec["strict"] else [begun]
+    run(spec, output, progress, space, scorer, starts)
 
 
 def space_of(spec: dict[str, Any]) -> Space:
     problem = Problem.of(optima.environment(spec["case"]))
     return Space(algorithms.ranges(spec["algorithm"], problem, spec["frames"], spec["variants"]))
-
-
-def noted(progress: Path, spec: dict[str, Any]) -> pd.DataFrame | None:
-    """The rows of an earlier attempt at the same search."""
-    try:
-        return files.read_expected(progress, files.provenance(spec)).to_pandas()
-    except files.Damaged:
-        return None

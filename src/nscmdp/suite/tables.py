@@ -13,7 +13,7 @@ suite_stability    how often that ranking changes under other seeds, instances o
 
 import pandas as pd
 
-from nscmdp.suite import hypotheses, ranking, runs, scores
+from nscmdp.suite import hypotheses, runs, scores
 from nscmdp.suite.definition import Hypothesis
 
 
@@ -23,15 +23,13 @@ def tables(
     """All tables but that of the runs, by their names; paired differences are those from the learner ``first``."""
     normalised = scores.normalised(found)
     main = normalised[normalised["choice"].isin(runs.REPORTED)]
-    compared = scores.Cube.of(main, ranked)
+    compared, tested = scores.Cube.of(main, ranked), hypotheses.table(main, expected)
     return {
         "suite_scores.csv": scores.table(main),
         "suite_profile.csv": scores.profile(compared),
         "suite_pairs.csv": scores.pairs(compared),
         "suite_paired.csv": scores.paired(main, ranked, first),
-        "suite_hypotheses.csv": hypotheses.with_searches(
-            hypotheses.table(main, expected), normalised, expected
-        ),
-        "suite_ranking.csv": ranking.with_searches(ranking.table(compared), compared, normalised),
-        "suite_stability.csv": ranking.stability(compared, normalised),
+        "suite_hypotheses.csv": hypotheses.with_searches(tested, normalised, expected),
+        "suite_ranking.csv": scores.ranking(compared, normalised),
+        "suite_stability.csv": scores.stability(compared, normalised),
     }

@@ -34,11 +34,10 @@ def tune(
     margins: scoring.Margins | None = None,
 ) -> None:
     """Write what the searches for one algorithm kept; those of the run, or as recorded."""
-    kept = (
-        spec["recorded"]
-        if not searches
-        else [one for one in entries(searches, spec, margins) if one["kept"]]
-    )
+    if searches:
+        kept = [one for one in entries(searches, spec, margins) if one["kept"]]
+    else:
+        kept = spec["recorded"]
     rows = [{**one, "factors": json.dumps(one["factors"])} for one in kept]
     columns = [{name: row[name] for name in TABLE.names} for row in rows]
     files.write(output, pa.Table.from_pylist(columns, schema=TABLE), files.provenance(spec))
@@ -53,21 +52,14 @@ def entries(
     space, found = searching.space_of(spec), []
     for number, file in enumerate(searches):
         rows = selection(file)
-        generation = rows.drop_duplicates("factors").set_index("factors")["generation"]
-        for place, row in enumerate(
-            scoring.ranked(Objective.of(spec, margins).summary(rows)).to_dict("records")
-        ):
-            factors = json.loads(row["factors"])
-            entry = {
-                "search": number,
-                "generation": int(generation[row["factors"]]),
-                "kept": place == 0,
-            }
-            numbers = {name: float(f"{row[name]:.6g}") for name in NOTED}
-            edges = {"edges": space.edges(factors)}
-            found.append(
-                {**entry, "feasible": bool(row["feasible"]), **numbers, "factors": factors, **edges}
-            )
+        entered = rows.drop_duplicates("factors").set_index("factors")["generation"]
+        best = scoring.ranked(Objective.of(spec, margins).summary(rows))
+        for place, row in enumerate(best.to_dict("records")):
+            factors, generation = json.loads(row["factors"]), int(entered[row["factors"]])
+            entry: dict[str, Any] = {"search": number, "generation": generation, "kept": place == 0}
+            entry |= {"feasible": bool(row["feasible"])}
+            entry |= {name: float(f"{row[name]:.6g}") for name in NOTED}
+            found.append(entry | {"factors": factors, "edges": space.edges(factors)})
     return found
 
 
@@ -90,10 +82,9 @@ def choices(chosen_by: Iterable[Path]) -> dict[tuple[str, str, int], dict[str, d
     for file in chosen_by:
         kept, facts = files.read(file)
         spec, tuning = facts["specification"], file.parts[-3]
-        rows = summary(kept.to_pandas()).itertuples()
-        named = {
-            name: json.loads(str(row.factors)) for row in rows for name in str(row.choice).split()
-        }
+        named: dict[str, dict[str, float]] = {}
+        for row in summary(kept.to_pandas()).itertuples():
+            named |= dict.fromkeys(str(row.choice).split(), json.loads(str(row.factors)))
         found[tuning, spec["algorithm"], spec["case"]["episodes"]] = named
     return found
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nscmdp import algorithms
 from nscmdp.files import in_one_piece
-from nscmdp.statistics import mean_interval
+from nscmdp.metrics import mean_interval
 
 INK, LIMIT = "#333333", "#000000"
 DASHES: list = ["", (4, 1.5), (1, 1), (3, 1.25, 1, 1.25), (5, 1, 1, 1, 1, 1), (2, 2)]

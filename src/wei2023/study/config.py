@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic.json_schema import GenerateJsonSchema
 
-from nscmdp import algorithms, environments, plugins
+from nscmdp import algorithms, environments, metrics, plugins
 from nscmdp.environments import BUDGET_OPTIONS
 from wei2023.study import errors
 from wei2023.study.catalogue import ROLES
@@ -98,7 +98,7 @@ class Experiment(Study):
         default=None, description="Seeds in one job, in place of what is said for all experiments."
     )
     windows: Number = Field(
-        default=200, description="Means over so many stretches of a run are kept."
+        default=metrics.WINDOWS, description="Means over so many stretches of a run are kept."
     )
     keep: Literal["episodes", "windows"] = Field(
         default="episodes",

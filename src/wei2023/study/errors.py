@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
 
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 
 LONGEST = 120  # characters of a value that are shown
 PROBLEM = "problem"  # our own type of error

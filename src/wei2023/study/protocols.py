@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 from wei2023.study import errors
 from wei2023.study.catalogue import FIRST
 from wei2023.study.errors import Unacceptable

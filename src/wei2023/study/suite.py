@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from nscmdp import algorithms
-from nscmdp.names import unknown
+from nscmdp.plugins import unknown
 from nscmdp.suite import definition
 from nscmdp.suite.definition import FILE, ROLE, Frozen, Number, Suite, Unreadable
 from wei2023.study import errors

@@ -15,7 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from nscmdp import algorithms, files
 from nscmdp.files import write_csv
-from nscmdp.statistics import mean_interval
+from nscmdp.metrics import mean_interval
 from wei2023.study import layout
 from wei2023.study.config import Strict
 from wei2023.study.plan import Plan

@@ -16,7 +16,7 @@ from nscmdp import files, metrics
 from nscmdp.drift import DriftingCMDP
 from nscmdp.files import load as load
 from nscmdp.files import write_csv as write_csv
-from nscmdp.statistics import mean_interval
+from nscmdp.metrics import mean_interval
 from nscmdp.suite import optima
 from wei2023.runs import integrity, simulations
 from wei2023.runs.parts import LAST

@@ -17,14 +17,8 @@ P, R, G = (
     np.stack(tables)
     for tables in zip(*(random_arrays(RNG, 3, 4, 2, sparsity=0.4) for _ in range(3)), strict=True)
 )
-GOOD = {
-    "P": P,
-    "r": R,
-    "g": G,
-    "rho": 0.5,
-    "mu0": np.array([0.5, 0.0, 0.25, 0.25]),
-    "knots": np.array([0.0, 0.25, 1.0]),
-}
+MU0, KNOTS = np.array([0.5, 0.0, 0.25, 0.25]), np.array([0.0, 0.25, 1.0])
+GOOD = {"P": P, "r": R, "g": G, "rho": 0.5, "mu0": MU0, "knots": KNOTS}
 
 
 def write(folder, **changes):
@@ -90,14 +84,10 @@ def test_what_is_saved_is_read_as_the_same_path(tmp_path, name):
     for k in (1, 7, 20, 33):
         assert_same_model(again.at(k), env.at(k))
     np.testing.assert_allclose(budget.variation(again), budget.variation(env), atol=1e-11)
-    for anchor, saved in zip(
-        env.anchors, again.anchors, strict=True
-    ):  # the moments of what is paid, too
-        for one in ("reward_of", "utility_of"):
-            expected = (anchor.probability * getattr(anchor, one) ** 2).sum(axis=3)
-            np.testing.assert_allclose(
-                (saved.probability * getattr(saved, one) ** 2).sum(axis=3), expected, atol=1e-14
-            )
+    for both in zip(env.anchors, again.anchors, strict=True):
+        for paid in ("reward_of", "utility_of"):  # the moments of what is paid, too
+            moments = [(one.probability * getattr(one, paid) ** 2).sum(axis=3) for one in both]
+            np.testing.assert_allclose(*moments, atol=1e-14)
 
 
 def test_nothing_is_saved_that_could_not_be_read(tmp_path):
@@ -119,9 +109,8 @@ def test_knots_fall_on_the_nearest_episodes_or_the_number_that_is_enough_is_name
         assert enough > episodes
         placed, episodes = arrays.place(knots, enough), enough
     assert all(a < b for a, b in pairwise(placed))
-    assert all(
-        abs(k - 1 - share * (episodes - 1)) <= 0.5 for k, share in zip(placed, knots, strict=True)
-    )
+    off = np.array(placed) - 1 - np.array(knots) * (episodes - 1)
+    assert np.abs(off).max() <= 0.5
 
 
 @given(st.just(0.0) | thousandths, st.integers(2, 5000))
@@ -231,13 +220,11 @@ def test_a_function_of_the_share_is_met_at_every_anchor_and_by_straight_lines_be
 def test_more_anchors_come_closer_to_the_function():
     def distance(anchors):
         env = environments.sampled(spinning, episodes=1001, anchors=anchors)
-        return max(
-            np.abs(env.at(k).P - spinning((k - 1) / 1000).P).max() for k in range(1, 1002, 7)
-        )
+        episodes = range(1, 1002, 7)
+        return max(np.abs(env.at(k).P - spinning((k - 1) / 1000).P).max() for k in episodes)
 
-    assert (
-        distance(21) < distance(6) / 10
-    )  # of a smooth function: with the square of the number of lines, 16
+    # Of a smooth function: with the square of the number of lines, 16.
+    assert distance(21) < distance(6) / 10
 
 
 @pytest.mark.parametrize("episodes", [1, 2, 5, 10])

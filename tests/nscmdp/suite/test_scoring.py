@@ -32,18 +32,15 @@ def test_measures_are_means_of_the_declared_formulas():
     env = environments.make("menu", 50, legs=2)
     run = simulate.run(env, "nonstationary_triple_q", "scaled", 1, factors={"frame": 1.0})
     beside = optimum.references(env, run.episode)
-    best = pd.DataFrame(
-        np.column_stack([run.optimum, beside]), columns=[*optima.BEST, *optima.REFERENCES]
-    )
+    names = [*optima.BEST, *optima.REFERENCES]
+    best = pd.DataFrame(np.column_stack([run.optimum, beside]), columns=names)
     found = scoring.scored(run, best, True)
     V, W, multiplier = run.optimum[:, 0], run.utility_value, run.optimum[:, 2]
-    assert found["loss"] == pytest.approx(
-        (V - run.value + multiplier * (env.rho - W)).mean(), rel=1e-12
-    )
+    gap = V - run.value + multiplier * (env.rho - W)
+    assert found["loss"] == pytest.approx(gap.mean(), rel=1e-12)
     assert found["violation"] == pytest.approx((env.rho - W).mean(), rel=1e-12)
-    assert found["lam"] == pytest.approx(
-        (run.value - beside[:, 2]).sum() / (V - beside[:, 2]).sum(), rel=1e-12
-    )
+    score = (run.value - beside[:, 2]).sum() / (V - beside[:, 2]).sum()
+    assert found["lam"] == pytest.approx(score, rel=1e-12)
     ignoring = scoring.scored(run, best, False)
     assert ignoring["loss"] == pytest.approx((beside[:, 0] - run.value).mean(), rel=1e-12)
 
@@ -57,26 +54,16 @@ def test_the_bound_is_students():
 
 
 def test_a_mean_below_0_is_not_enough_where_seeds_differ():
-    sure, lucky = (
-        {"violation": -0.01, "loss": 2.0},
-        {"violation": [-1.0, 0.9, -0.9, 0.8], "loss": 1.0},
-    )
+    sure = {"violation": -0.01, "loss": 2.0}
+    lucky = {"violation": [-1.0, 0.9, -0.9, 0.8], "loss": 1.0}
     assert chosen(sure=sure, lucky=lucky) == ["sure", "lucky"]
 
 
-def test_a_learner_is_preferred_to_one_that_keeps_the_limit_by_not_learning():
+def test_feasible_candidates_come_first_by_their_loss_and_others_by_their_violation():
+    """Not learning is not preferred to learning, and violation cannot be bought."""
     idle, able = {"violation": -2.0, "loss": 5.0}, {"violation": -0.01, "loss": 0.5}
-    assert chosen(idle=idle, able=able)[0] == "able"
-
-
-def test_violation_cannot_be_bought():
-    buyer, keeper = {"violation": 0.3, "loss": 0.1}, {"violation": -0.1, "loss": 1.0}
-    assert chosen(buyer=buyer, keeper=keeper)[0] == "keeper"
-
-
-def test_infeasible_candidates_are_ranked_by_their_violation():
-    far, near = {"violation": 0.5, "loss": 0.1}, {"violation": 0.1, "loss": 3.0}
-    assert chosen(far=far, near=near) == ["near", "far"]
+    near, far = {"violation": 0.1, "loss": 3.0}, {"violation": 0.5, "loss": 0.1}
+    assert chosen(far=far, near=near, idle=idle, able=able) == ["able", "idle", "near", "far"]
 
 
 def test_the_margin_is_the_smallest_of_the_parts_in_deviations_between_seeds():
@@ -84,11 +71,8 @@ def test_the_margin_is_the_smallest_of_the_parts_in_deviations_between_seeds():
     even = {"C20a": [0.1, 0.2, 0.1, 0.2], "C20c": 0.05, "violation": 1.0, "loss": 9.0}
     uneven = {"C20a": 0.5, "C20c": -0.01, "violation": -1.0, "loss": 0.0}
     assert chosen(parts=("C20a", "C20c"), even=even, uneven=uneven) == ["even", "uneven"]
-    table = (
-        Objective(True, ("C20a", "C20c"))
-        .summary(rows(even=even, uneven=uneven))
-        .set_index("factors")
-    )
+    table = Objective(True, ("C20a", "C20c")).summary(rows(even=even, uneven=uneven))
+    table = table.set_index("factors")
     assert table.loc["even", "loss"] == pytest.approx(-0.15 / np.std(even["C20a"], ddof=1))
     assert table.loc["uneven", "loss"] == pytest.approx(0.01 / LEAST)
     assert table["feasible"].all()

@@ -11,21 +11,15 @@ from nscmdp import algorithms, environments, files
 from nscmdp.problem import Problem
 from nscmdp.suite import optima, scoring, search
 from shipped import ROOT
-from wei2023.runs import specifications
+from wei2023.runs import parts, specifications
 from wei2023.study import plan
 
 RANGES = {"bonus": (1e-4, 0.1), "eta": (0.01, 100.0), "frame": (0.1, 30.0)}
 PLANTED = {"bonus": 0.004, "eta": 3.0, "frame": 12.0}
 SEEDS = {"search_seeds": list(range(8)), "selection_seeds": [100, 101, 102], "seeds": 2}
 EFFORT = {"population": 12, "generations": 24, **SEEDS}
-SMALL = {
-    "population": 4,
-    "generations": 6,
-    "searches": 2,
-    "seeds": 2,
-    "pool": 4,
-    "selection_seeds": 2,
-}
+SMALL = {"population": 4, "generations": 6, "searches": 2, "seeds": 2, "pool": 4}
+SMALL |= {"selection_seeds": 2}
 SPEC = {"search": 0, "effort": EFFORT}
 BY_GAP = scoring.Objective(constrained=True)
 
@@ -46,30 +40,28 @@ class Planted:
         noise = np.random.default_rng([seed, 5]).normal() * 0.001
         loss = float(away @ away) + noise
         # Beyond the planted eta the loss would go on falling, but the constraint is broken.
-        measured = dict.fromkeys(self.measures, 0.0)
-        return measured | {
-            "loss": loss - max(away[1], 0.0),
-            "violation": float(away[1]) - 0.01 + noise,
-        }
+        measured = dict.fromkeys(self.measures, 0.0) | {"loss": loss - max(away[1], 0.0)}
+        return measured | {"violation": float(away[1]) - 0.01 + noise}
 
     def ordered(self, rows):
         return BY_GAP.provisional(rows, 3)
 
 
-def searched(folder, name, objective=None, number=0):
-    objective = objective or Planted()
-    output = folder / f"{name}.parquet"
-    search.run(
-        {**SPEC, "search": number}, output, folder / f"{name}.progress", objective.space, objective
-    )
+def searched(folder, name, objective=None, number=0, starts=(None,)):
+    objective, output = objective or Planted(), folder / f"{name}.parquet"
+    given = folder / f"{name}.progress", objective.space, objective, starts
+    search.run({**SPEC, "search": number}, output, *given)
     return files.read(output)[0].to_pandas()
 
 
-@pytest.mark.parametrize("number", range(3))
+def best_of(rows):
+    return scoring.ranked(BY_GAP.summary(rows[rows["stage"] == "selection"])).iloc[0]
+
+
+@pytest.mark.parametrize("number", range(2))
 def test_a_planted_optimum_at_the_edge_of_what_is_feasible_is_found(tmp_path, number):
     rows = searched(tmp_path, "planted", number=number)
-    selected = rows[rows["stage"] == "selection"]
-    best = scoring.ranked(BY_GAP.summary(selected)).iloc[0]
+    best = best_of(rows)
     space = search.Space(RANGES)
     apart = np.abs(space.point(json.loads(best["factors"])) - space.point(PLANTED))
     assert best["feasible"]
@@ -95,45 +87,32 @@ def test_seeds_of_search_and_selection_are_apart_and_generations_change_theirs(t
     by_stage = rows.groupby("stage")["seed"].unique()
     assert set(by_stage["search"]) == set(SEEDS["search_seeds"])
     assert set(by_stage["selection"]) == set(SEEDS["selection_seeds"])
-    by_generation = (
-        rows[rows["stage"] == "search"]
-        .groupby("generation")["seed"]
-        .unique()
-        .map(sorted)
-        .map(tuple)
-    )
-    assert by_generation.nunique() == 4
+    by_generation = rows[rows["stage"] == "search"].groupby("generation")["seed"].unique()
+    assert by_generation.map(sorted).map(tuple).nunique() == 4
     assert (rows[rows["stage"] == "selection"].groupby("factors").size() == 3).all()
 
 
 def test_the_selection_is_entered_each_time_the_effort_has_doubled(tmp_path):
     rows = searched(tmp_path, "levels")
     assert sorted(rows.loc[rows["stage"] == "selection", "generation"].unique()) == [4, 8, 16, 24]
-    assert search.levels(32, drawn=True) == [4, 8, 16, 32]
-    assert search.levels(8, drawn=False) == [1, 2, 4, 8]
-    assert search.levels(3, drawn=True) == [3]
+    drawn, begun, short = ((None, 0, 32), (np.zeros(2), 8, 16), (None, 0, 3))
+    for given, expected in ((drawn, [4, 8, 16, 32]), (begun, [9, 10, 12, 16]), (short, [3])):
+        part = search.Descent(*given)
+        assert [k for k in range(part.first + 1, part.until + 1) if part.is_level(k)] == expected
 
 
 def test_a_given_start_is_among_what_is_selected(tmp_path):
-    objective = Planted()
-    start = objective.space.point(PLANTED)
-    output = tmp_path / "started.parquet"
-    search.run(SPEC, output, tmp_path / "progress", objective.space, objective, [start])
-    rows = files.read(output)[0].to_pandas()
+    rows = searched(tmp_path, "started", starts=[search.Space(RANGES).point(PLANTED)])
     selected = rows.loc[(rows["stage"] == "selection") & (rows["generation"] == 0), "factors"]
     assert json.loads(selected.iloc[0]) == PLANTED
 
 
 def test_a_search_from_two_starts_shares_its_generations_between_them(tmp_path):
-    objective, output = Planted(), tmp_path / "two.parquet"
-    start = objective.space.point(PLANTED)
-    search.run(SPEC, output, tmp_path / "progress", objective.space, objective, [start, None])
-    rows = files.read(output)[0].to_pandas()
+    rows = searched(tmp_path, "two", starts=[search.Space(RANGES).point(PLANTED), None])
     tried = rows[rows["stage"] == "search"]
     assert len(tried) == EFFORT["population"] * EFFORT["generations"] * EFFORT["seeds"]
-    drawn = tried[
-        tried["generation"] == EFFORT["generations"] // 2
-    ]  # where the second one begins: with Sobol points
+    # Where the second one begins: with Sobol points.
+    drawn = tried[tried["generation"] == EFFORT["generations"] // 2]
     assert drawn["candidate"].nunique() == search.SPREAD * EFFORT["population"]
     alone = searched(tmp_path, "alone")
     first = alone[(alone["stage"] == "search") & (alone["generation"] == 0)]
@@ -143,12 +122,8 @@ def test_a_search_from_two_starts_shares_its_generations_between_them(tmp_path):
 def test_the_strict_start_has_the_longest_frames_and_the_strictest_dual():
     space = search.Space(RANGES | {"epsilon": (0.1, 10.0), "btilde": (1e-4, 1.0)})
     begun = space.factors(space.strict())
-    assert (begun["frame"], begun["eta"], begun["epsilon"], begun["btilde"]) == (
-        30.0,
-        0.01,
-        10.0,
-        1e-4,
-    )
+    expected = {"frame": 30.0, "eta": 0.01, "epsilon": 10.0, "btilde": 1e-4}
+    assert {name: begun[name] for name in expected} == expected
     assert begun["bonus"] == pytest.approx((1e-4 * 0.1) ** 0.5, rel=1e-3)
 
 
@@ -160,47 +135,27 @@ class Deceptive(Planted):
         learnt, strict = max(0.0, frame - 0.7) / 0.3, max(0.0, 0.2 - eta) / 0.2
         noise = np.random.default_rng([seed, 5]).normal() * 0.001
         measured = dict.fromkeys(self.measures, 0.0) | {"lam": learnt}
-        return measured | {
-            "loss": 2 - learnt + 0.1 * frame,
-            "violation": -0.05 + learnt * (1 - 2 * strict) + noise,
-        }
+        violation = -0.05 + learnt * (1 - 2 * strict) + noise
+        return measured | {"loss": 2 - learnt + 0.1 * frame, "violation": violation}
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(2))
 def test_who_must_break_the_constraint_before_learning_to_keep_it_is_found_from_the_strict_start(
     tmp_path, number
 ):
-    found = {}
-    for name, more in {"drawn": [], "strict": [Deceptive().space.strict()]}.items():
-        objective, output = Deceptive(), tmp_path / f"{name}.parquet"
-        search.run(
-            {**SPEC, "search": number},
-            output,
-            tmp_path / "progress",
-            objective.space,
-            objective,
-            [None, *more],
-        )
-        rows = files.read(output)[0].to_pandas()
-        selected = rows[rows["stage"] == "selection"]
-        found[name] = scoring.ranked(BY_GAP.summary(selected)).iloc[0]
-    assert found["strict"]["feasible"]
-    assert found["strict"]["lam"] > 0.9
+    starts = [None, search.Space(RANGES).strict()]
+    best = best_of(searched(tmp_path, "strict", Deceptive(), number, starts))
+    assert best["feasible"]
+    assert best["lam"] > 0.9
 
 
 def configuration(names, environment=None, episodes=64, **changes):
-    choice = {
-        "name": "choice",
-        "environment": environment or {"name": "menu"},
-        "episodes": episodes,
-    }
-    idle = {"name": "walk", "environment": {"name": "menu"}, "episodes": [64], "seeds": 1}
+    menu = {"name": "menu"}
+    choice = {"name": "choice", "environment": environment or menu, "episodes": episodes}
+    idle = {"name": "walk", "environment": menu, "episodes": [64], "seeds": 1}
     idle["learners"] = [{"algorithm": "uniform", "setting": "literal"}]
-    return {
-        "effort": SMALL,
-        "tunings": [{**choice, "algorithms": list(names), **changes}],
-        "experiments": [idle],
-    }
+    tunings = [{**choice, "algorithms": list(names), **changes}]
+    return {"effort": SMALL, "tunings": tunings, "experiments": [idle]}
 
 
 def run_search(arguments):
@@ -213,7 +168,7 @@ def run_search(arguments):
 
 
 def test_effort_is_counted_equal_and_the_same_on_any_number_of_cores(tmp_path):
-    names = ["nonstationary_triple_q", "triple_q", "restart_q_ucb", "sliding_window_opt_cmdp"]
+    names = ["nonstationary_triple_q", "restart_q_ucb"]
     raw = configuration(names)
     jobs = [(name, number) for name in names for number in range(2)]
     outputs = {}
@@ -249,12 +204,9 @@ def test_ranges_are_equal_in_effect_and_leave_so_many_frames(frames):
             factors = {key: value[end] for key, value in ranges.items()}
             made = algorithms.make(name, problem, "scaled", factors)
             length = made.epoch if name == "restart_q_ucb" else made.now[0].frame
-            rest = (
-                ()
-                if name == "restart_q_ucb"
-                else (made.now[0].eta, made.now[0].target - problem.rho)
-            )
-            found[name, end] = (length, *rest)
+            found[name, end] = (length,)
+            if name != "restart_q_ucb":
+                found[name, end] += (made.now[0].eta, made.now[0].target - problem.rho)
             assert problem.K // length >= frames
     for end in (0, 1):
         mine, other = found["nonstationary_triple_q", end], found["triple_q", end]
@@ -263,25 +215,15 @@ def test_ranges_are_equal_in_effect_and_leave_so_many_frames(frames):
     assert found["triple_q", 1][0] == pytest.approx(problem.K / frames, rel=0.01)
 
 
-@pytest.mark.parametrize(
-    ("environment", "episodes"),
-    [
-        ({"name": "menu"}, 2048),
-        ({"name": "grid_world", "map": "6x6", "horizon": 15, "limit": 2.0}, 2000),
-    ],
-)
-def test_a_learner_whose_queue_is_frozen_cannot_be_tuned_into_keeping_the_limit(
-    tmp_path, environment, episodes
-):
+def test_a_learner_whose_queue_is_frozen_cannot_be_tuned_into_keeping_the_limit(tmp_path):
     """eta is so large that Z/eta stays 0; neither learning nor not learning keeps the limit then."""
-    raw = configuration(
-        ["nonstationary_triple_q"], environment, episodes, evaluate_every=episodes // 128
-    )
-    raw["effort"] = {**SMALL, "population": 8, "generations": 8, "selection_seeds": 6}
+    environment = {"name": "grid_world", "map": "6x6", "horizon": 15, "limit": 2.0}
+    raw = configuration(["nonstationary_triple_q"], environment, 2000, evaluate_every=15)
+    raw["effort"] = {**SMALL, "generations": 8, "selection_seeds": 4}
     planned = plan.make(raw)
     solved, output = tmp_path / "optima.parquet", tmp_path / "search.parquet"
     optima.solve(specifications.optimum(planned, "choice"), solved)
-    spec = specifications.search(planned, "choice", "nonstationary_triple_q", episodes, 0)
+    spec = specifications.search(planned, "choice", "nonstationary_triple_q", 2000, 0)
     scorer, space = scoring.Scorer(spec, solved), search.space_of(spec)
     plain = scorer.score
     scorer.score = lambda factors, seed: plain({**factors, "eta": 1e9}, seed)
@@ -302,7 +244,7 @@ def test_what_is_recorded_is_what_the_sources_at_hand_score(tuning, tmp_path, mo
     spec = specifications.tuning(planned, tuning, "nonstationary_triple_q", episodes)
     kept = spec["recorded"][0]
     optima.solve(specifications.optimum(planned, tuning), tmp_path / "optima.parquet")
-    scorer = scoring.Scorer(spec, tmp_path / "optima.parquet")
+    scorer = scoring.Scorer(spec, tmp_path / "optima.parquet", parts.margins_of(spec))
     rows = [
         {"factors": "", "seed": seed, **scorer.score(kept["factors"], seed)}
         for seed in planned.config.effort.selection_list

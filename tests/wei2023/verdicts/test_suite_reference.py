@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nscmdp.suite import definition, hypotheses, ranking, scores
+from nscmdp.suite import definition, hypotheses, scores
 from wei2023.report import suite_summary as summary
 from wei2023.study import suite
 from wei2023.verdicts import tables
@@ -40,7 +40,7 @@ def test_no_learner_is_better_than_the_optimum(runs):
 
 
 def test_the_ranking_follows_from_the_runs(runs):
-    found, stated = ranking.table(scores.Cube.of(runs, SUITE.learners)), kept("ranking")
+    found, stated = scores.ranking(scores.Cube.of(runs, SUITE.learners)), kept("ranking")
     assert list(found["learner"]) == list(stated["learner"])
     np.testing.assert_allclose(
         found[["gap", "low", "high"]], stated[["gap", "low", "high"]], rtol=1e-3

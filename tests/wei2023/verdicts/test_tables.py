@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from nscmdp import algorithms, budget, environments, files, optimum, simulate
+from nscmdp.metrics import mean_interval
 from nscmdp.randomness import checkpoints, stratum_lengths
-from nscmdp.statistics import mean_interval
 from nscmdp.suite import optima
 from wei2023.runs import simulations, specifications
 from wei2023.study import plan

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
-from nscmdp.statistics import mean_interval
+from nscmdp.metrics import mean_interval
 from wei2023.report import style
 from wei2023.report.results import Results, needs
 from wei2023.runs.parts import LAST
