@@ -35,6 +35,7 @@ from wei2023.study.models import (
     one_learner,
 )
 from wei2023.study.protocols import Protocols, with_protocols
+from wei2023.study.shorthand import written_out
 from wei2023.study.suite import Choice, with_suite
 
 STUDY = r"^[A-Za-z0-9_][A-Za-z0-9_,=-]*$"  # the name of a folder that lies beside tables: it must not look like one
@@ -437,7 +438,7 @@ def parse(raw: Any, part: str = "Config") -> Any:
     """A whole configuration, or a part of one, with the plug-ins that it names."""
     _load_plugins(raw)
     if part == "Config":
-        raw = with_suite(with_protocols(raw))
+        raw = with_suite(with_protocols(written_out(raw)))
     model = extended(plugins.names("algorithms"), plugins.names("environments"))[part]
     try:
         return model.model_validate_json(json.dumps(raw))
