@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import Field
 
 from nscmdp.names import unknown
 from wei2023.study import errors
@@ -29,10 +29,10 @@ Entries = list[Entry]
 class Included(Strict):
     """A study: the keys of a file of workflow/studies."""
 
-    experiments: Entries = []
-    tunings: Entries = []
-    choices: Entries = []
-    shown: Entries = []
+    experiments: Entries = Field([])
+    tunings: Entries = Field([])
+    choices: Entries = Field([])
+    shown: Entries = Field([])
     claims: Entry | None = None
     suite: Entry | None = None
 
@@ -58,14 +58,12 @@ def written_out(raw: Any) -> Any:
 def load(file: Path) -> Included:
     """A file of studies."""
     try:
-        return Included.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        return errors.checked(Included, yaml.safe_load(file.read_text(encoding="utf-8")), str(file))
     except OSError:
         known = sorted(one.stem for one in FOLDER.glob("*.yaml"))
         raise Unacceptable(f"config: {file}: {unknown(file.stem, known, 'no such file')}") from None
     except yaml.YAMLError as error:
         raise Unacceptable(f"config: {file} is not YAML: {error}") from None
-    except ValidationError as error:
-        raise Unacceptable(f"config: {file}: {errors.foremost(error, Included)[0]}") from None
 
 
 def _with_studies(raw: Entry) -> tuple[Entry, Entries]:
@@ -77,7 +75,9 @@ def _with_studies(raw: Entry) -> tuple[Entry, Entries]:
             continue
         name, where = entry["study"], f"config: experiments[{number}]"
         if len(entry) > 1 or not isinstance(name, str) or not name.isidentifier():
-            raise Unacceptable(f"{where} = {errors.shown(entry)}: expected the name of a study alone")
+            raise Unacceptable(
+                f"{where} = {errors.shown(entry)}: expected the name of a study alone"
+            )
         study = load(FOLDER / f"{name}.yaml")
         experiments += study.experiments
         tunings += study.tunings
@@ -142,7 +142,9 @@ def _scaled(raw: Entry) -> Entry:
     if times is None:
         return raw
     if type(times) is not int or not 1 <= times <= 1000:
-        raise Unacceptable(f"config: scale = {errors.shown(times)}: expected a number from 1 to 1000")
+        raise Unacceptable(
+            f"config: scale = {errors.shown(times)}: expected a number from 1 to 1000"
+        )
 
     def more(one: Any, *keys: str) -> Any:
         seeds = {key: times * one[key] for key in keys if type(one.get(key)) is int}
@@ -151,4 +153,6 @@ def _scaled(raw: Entry) -> Entry:
     if isinstance(raw.get("protocols"), dict):
         raw["protocols"] = more({"choice_seeds": 2, **raw["protocols"]}, "seeds", "choice_seeds")
     experiments = raw.get("experiments", [])
-    return raw | {"experiments": [more(one, "seeds") for one in experiments if isinstance(one, dict)]}
+    return raw | {
+        "experiments": [more(one, "seeds") for one in experiments if isinstance(one, dict)]
+    }
