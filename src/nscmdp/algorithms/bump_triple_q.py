@@ -10,6 +10,7 @@ from nscmdp.algorithms._triple_q import Constants, TripleQ
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1 with Triple-Q's frame-end rule"
+SWEEPS = 0  # backward inductions per episode
 FACTORS = algorithm_1.FACTORS
 BUMP = algorithm_1.Variants(reset="bump")
 

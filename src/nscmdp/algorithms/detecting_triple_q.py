@@ -37,6 +37,7 @@ from nscmdp.learner import (
 from nscmdp.problem import Problem
 
 TITLE = "Detecting Triple-Q"
+SWEEPS = 0  # backward inductions per episode
 
 FACTORS = {
     **triple_q.FACTORS,

@@ -37,6 +37,7 @@ from nscmdp.learner import Factor, chosen
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 2: Double Restart Non-stationary Triple-Q"
+SWEEPS = 0  # backward inductions per episode
 
 # ``scaled`` keeps the printed powers of K, W and B; the first six are Algorithm 1's, with its K := W.
 FACTORS = {

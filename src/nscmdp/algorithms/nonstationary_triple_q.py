@@ -34,6 +34,7 @@ from nscmdp.learner import Factor
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 1: Non-stationary Triple-Q"
+SWEEPS = 0  # backward inductions per episode
 
 # ``scaled`` keeps the printed powers of K and B and replaces every other constant by one of these. Ranges: at B = 1.
 FACTORS = {

@@ -17,6 +17,7 @@ from nscmdp.optimum import Mixture, mixture, share_by_state, solve
 from nscmdp.problem import Problem
 
 TITLE = "oracle"
+SWEEPS = 3  # backward inductions per episode
 
 
 class Oracle(NamedTuple):

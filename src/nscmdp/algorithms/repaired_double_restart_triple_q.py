@@ -10,6 +10,7 @@ from nscmdp.algorithms._bandit_over_bandit import BanditOverBandit
 from nscmdp.problem import Problem
 
 TITLE = "Algorithm 2 with the repaired gain"
+SWEEPS = 0  # backward inductions per episode
 FACTORS = algorithm_2.FACTORS
 REPAIRED = algorithm_2.Variants(gain="repaired")
 

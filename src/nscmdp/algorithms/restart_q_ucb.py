@@ -46,6 +46,7 @@ from nscmdp.learner import (
 from nscmdp.problem import Problem
 
 TITLE = "RestartQ-UCB (no constraint)"
+SWEEPS = 0  # backward inductions per episode
 CONSTRAINED = False
 
 # ``scaled`` keeps the formula of D and replaces the bonus.

@@ -37,6 +37,7 @@ from nscmdp.optimum import CLOSED, FEASIBLE, MOST_CUTS, Mixture, mixture
 from nscmdp.problem import Problem
 
 TITLE = "sliding-window OptCMDP (model-based, not in the paper)"
+SWEEPS = 8  # backward inductions per episode
 
 # There is no printed version to be literal about.
 FACTORS = {

@@ -43,6 +43,7 @@ from nscmdp.learner import (
 from nscmdp.problem import Problem
 
 TITLE = "Tracking Triple-Q (Algorithm 1 repaired)"
+SWEEPS = 0  # backward inductions per episode
 
 # The powers of K and B are Algorithm 1's.
 FACTORS = {

@@ -26,6 +26,7 @@ from nscmdp.learner import Factor
 from nscmdp.problem import Problem
 
 TITLE = "Triple-Q (stationary)"
+SWEEPS = 0  # backward inductions per episode
 
 # ``scaled`` keeps the powers of K and replaces every other constant by one of these.
 FACTORS = {

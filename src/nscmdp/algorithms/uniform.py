@@ -6,6 +6,7 @@ from nscmdp.learner import act, operation, policy
 from nscmdp.problem import Problem
 
 TITLE = "uniform policy"
+SWEEPS = 0  # backward inductions per episode
 CONSTRAINED = False
 
 

@@ -30,6 +30,7 @@ from wei2023.study.models import (
     Seed,
     Strict,
     Sweep,
+    about,
     environment_model,
     one_environment,
     one_learner,
@@ -45,6 +46,12 @@ Episodes = Annotated[int, Field(ge=1, le=10**9)]
 Number = Annotated[int, Field(ge=1, le=1_000_000)]
 Population = Annotated[int, Field(ge=4, le=10_000)]
 Generations = Annotated[int, Field(ge=1, le=10_000)]
+StudyName = Annotated[str, NotRepeated, Field(pattern=STUDY, max_length=100)]
+Folder = Annotated[str, Field(pattern=FOLDER)]
+Batch = Number | Literal["auto"]
+Kept = Literal["episodes", "windows"]
+Problems = Annotated[int, Field(ge=1, le=100_000)]
+Samples = Annotated[int, Field(ge=2, le=10_000_000)]
 Independent = Annotated[int, Field(ge=1, le=100)]
 Options = Annotated[list[dict[str, Any]], Field(min_length=1)]
 if TYPE_CHECKING:
@@ -58,43 +65,27 @@ else:
 class Study(Strict):
     """An experiment or a tuning."""
 
-    name: Annotated[str, NotRepeated] = Field(pattern=STUDY, max_length=100)
-    """Names its folders and its rows in tables."""
-    environment: Environment
-    """What is learnt."""
-    evaluate_every: Episodes = 1
-    """One policy of so many episodes is evaluated exactly, and stands for the others."""
+    name: StudyName = about("Names its folders and its rows in tables.")
+    environment: Environment = about("What is learnt.")
+    evaluate_every: Episodes = about("Of so many episodes the policy of one is evaluated.", 1)
 
 
 class Experiment(Study):
     """One environment under some readings, at some budgets and numbers of episodes, several learners and seeds."""
 
     role: Role | None = Field(None, description="; ".join(f"{k}: {v}" for k, v in ROLES.items()))
-    tuning: str | None = None
-    """Where learners of the setting tuned have their factors from."""
-    readings: Options = Field([{}])
-    """Other options of the environment, one environment for each."""
-    budgets: Options = Field(
-        [{}], description=f"Options that set the variation budget: {' or '.join(BUDGET_OPTIONS)}."
-    )
-    episodes: list[Episodes] = Field(min_length=1)
-    """K; readings, budgets and these are all crossed."""
-    learners: list[Learner] = Field([])
-    """Who learns."""
-    sweeps: list[Sweep] = Field([])
-    """More learners, many at a time."""
-    seeds: Number | list[Seed]
-    """How many, from first_seed on; or a list of them."""
-    first_seed: Seed = 0
-    """The first of so many seeds."""
-    batch: Number | Literal["auto"] | None = None
-    """Seeds in one job, in place of what is said for all experiments."""
-    windows: Number = 200
-    """Means over so many stretches of a run are kept."""
-    keep: Literal["episodes", "windows"] = "episodes"
-    """Beside the windows every evaluated episode, or the windows alone."""
-    watch: bool = False
-    """Show on the map what is learnt."""
+    tuning: str | None = about("Where learners of the setting tuned have their factors from.", None)
+    readings: Options = about("Other options of the environment, one environment for each.", [{}])
+    budgets: Options = about(f"Options that set the budget: {' or '.join(BUDGET_OPTIONS)}.", [{}])
+    episodes: list[Episodes] = about("K: crossed with readings and budgets.", min_length=1)
+    learners: list[Learner] = about("Who learns.", [])
+    sweeps: list[Sweep] = about("More learners, many at a time.", [])
+    seeds: Number | list[Seed] = about("How many, from first_seed on; or a list of them.")
+    first_seed: Seed = about("The first of so many seeds.", 0)
+    batch: Batch | None = about("Seeds in one job, in place of the common number.", None)
+    windows: Number = about("Means over so many stretches of a run are kept.", 200)
+    keep: Kept = about("Every evaluated episode and the windows, or windows alone.", "episodes")
+    watch: bool = about("Show on the map what is learnt.", False)
 
     @field_validator("seeds")
     @classmethod
@@ -148,31 +139,22 @@ class Experiment(Study):
 class Tuning(Study):
     """Where factors are chosen, for each of some algorithms: every one is searched for equally hard."""
 
-    episodes: Episodes
-    """K, at which the choice is made."""
-    checks: list[Episodes] = Field([])
-    """Other numbers of episodes at which the choice is made too, to be compared."""
-    algorithms: list[Algorithm] = Field(min_length=1)
-    """Whose factors are chosen."""
-    objective: Literal["gap", "margin"] = "gap"
-    """gap: feasible first, then the least Lagrangian gap; margin: the widest smallest margin of
-    what the paper's simulation says of Algorithm 1, whoever it is asked of."""
-    variants: dict[str, Any] = Field({})
-    """Departures from the printed listing."""
-    frames: Frames = 10.0
-    """At least so many frames end within a run; 1: frames may be as long as the run."""
-    start: str | None = None
-    """Another tuning, from whose choices the searches begin."""
-    strict: bool = False
-    """Half of the generations begin from the longest frames and the strictest dual that are admissible."""
-    population: Population | None = None
-    """Candidates of a generation, in place of what is said for all."""
-    generations: Generations | None = None
-    """Of one search, in place of what is said for all."""
-    seeds: Number | None = None
-    """That a generation is scored on, in place of what is said for all."""
-    searches: Independent | None = None
-    """Independent ones, in place of what is said for all."""
+    episodes: Episodes = about("K, at which the choice is made.")
+    checks: list[Episodes] = about("Other K at which the choice is made, to be compared.", [])
+    algorithms: list[Algorithm] = about("Whose factors are chosen.", min_length=1)
+    objective: Literal["gap", "margin"] = about(
+        "gap: feasible first, then the least Lagrangian gap; margin: the widest smallest margin of"
+        " what the paper's simulation says of Algorithm 1.",
+        "gap",
+    )
+    variants: dict[str, Any] = about("Departures from the printed listing.", {})
+    frames: Frames = about("So many end within a run; 1: as long as the run.", 10.0)
+    start: str | None = about("Another tuning, from whose choices the searches begin.", None)
+    strict: bool = about("Begin half of the generations at the strictest constants.", False)
+    population: Population | None = about("Candidates of a generation, if not the effort's.", None)
+    generations: Generations | None = about("Of one search, if not the effort's.", None)
+    seeds: Number | None = about("That score a generation, if not the effort's.", None)
+    searches: Independent | None = about("Independent ones, if not the effort's.", None)
 
     @model_validator(mode="after")
     def _chosen_once(self) -> "Tuning":
@@ -189,22 +171,14 @@ class Tuning(Study):
 class Effort(Strict):
     """How hard every learner is searched for. Search, selection and reporting use seeds of their own."""
 
-    population: Population = 16
-    """Candidates of a generation."""
-    generations: Generations = 32
-    """Of one search."""
-    searches: Independent = 5
-    """Independent ones, for their spread."""
-    seeds: Number = 2
-    """That a generation is scored on, of the pool."""
-    pool: Number = 32
-    """Search seeds, taken in turn by the generations."""
-    first_seed: Seed = 10_000
-    """Search seeds are this one and those after it."""
-    selection_seeds: Number = 12
-    """That candidates are chosen by."""
-    first_selection_seed: Seed = 20_000
-    """Selection seeds are this one and those after it."""
+    population: Population = about("Candidates of a generation.", 16)
+    generations: Generations = about("Of one search.", 32)
+    searches: Independent = about("Independent ones, for their spread.", 5)
+    seeds: Number = about("That a generation is scored on, of the pool.", 2)
+    pool: Number = about("Search seeds, taken in turn by the generations.", 32)
+    first_seed: Seed = about("Search seeds are this one and those after it.", 10_000)
+    selection_seeds: Number = about("That candidates are chosen by.", 12)
+    first_selection_seed: Seed = about("As first_seed, of the selection.", 20_000)
 
     @property
     def search_list(self) -> list[int]:
@@ -234,19 +208,15 @@ class Effort(Strict):
 class Checks(Strict):
     """How hard the paper's claims are tried."""
 
-    problems: Annotated[int, Field(ge=1, le=100_000)] = 40
-    """Random problems that an exact statement is tried on."""
-    samples: Annotated[int, Field(ge=2, le=10_000_000)] = 400
-    """Runs that a statement on means or probabilities is tried on."""
+    problems: Problems = about("Random problems for an exact statement.", 40)
+    samples: Samples = about("Runs for a statement on means or probabilities.", 400)
 
 
 class Shown(Strict):
     """An environment to look at."""
 
-    environment: Environment
-    """Which."""
-    episodes: Episodes
-    """K."""
+    environment: Environment = about("Which.")
+    episodes: Episodes = about("K.")
 
     @property
     def specification(self) -> dict[str, Any]:
@@ -257,28 +227,19 @@ class Shown(Strict):
 class Config(Strict):
     """What is computed, and where it is kept."""
 
-    results: str = Field("results", pattern=FOLDER)
-    """The folder of all results."""
-    batch: Number | Literal["auto"] = 5
-    """Seeds in one job; auto: as many as take about five minutes. Results do not depend on it."""
-    plugins: list[Annotated[str, Field(pattern=FOLDER)]] = Field([])
-    """Files with algorithms and environments from outside the package."""
-    shown: list[Shown] = Field([])
-    """Environments that notebooks/environments.ipynb draws."""
-    effort: Effort = Effort()
-    """How hard every tuning tries."""
-    searches: str | None = Field(None, pattern=FOLDER)
-    """The folder where searches are recorded: what they kept is scored again. Without: they are run."""
-    tunings: list[Tuning] = Field([])
-    """Where factors of the setting tuned are chosen; or a file of tunings that learners name."""
-    protocols: Protocols | None = None
-    """The paper's simulation: its experiments join those that stand here."""
-    claims: Checks | None = None
-    """Check all claims of the paper; without, its simulation's alone."""
-    suite: Choice | None = None
-    """A part of the suite: its experiments and tunings join those that stand here."""
-    experiments: list[Experiment]
-    """What is simulated; `study: NAME` is all that the file NAME.yaml of workflow/studies asks for."""
+    results: Folder = about("The folder of all results.", "results")
+    batch: Batch = about(
+        "Seeds in one job, which results do not depend on; auto: five minutes' worth.", 5
+    )
+    plugins: list[Folder] = about("Files with algorithms and environments from outside.", [])
+    shown: list[Shown] = about("Environments that notebooks/environments.ipynb draws.", [])
+    effort: Effort = about("How hard every tuning tries.", Effort())
+    searches: Folder | None = about("Records of searches; without, they are run.", None)
+    tunings: list[Tuning] = about("Where factors are chosen; or a file of these.", [])
+    protocols: Protocols | None = about("The paper's simulation: it adds experiments.", None)
+    claims: Checks | None = about("Check all claims; without, the simulation's alone.", None)
+    suite: Choice | None = about("A part of the suite: it adds experiments and tunings.", None)
+    experiments: list[Experiment] = about("What is simulated, and names of studies.")
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> "Config":
@@ -420,37 +381,25 @@ class _Untitled(GenerateJsonSchema):
 def schema() -> dict[str, Any]:
     """The schema of what config.yaml may say, its shorthand included."""
     made = Config.model_json_schema(schema_generator=_Untitled)
-    fields, experiment = made["properties"], made["$defs"]["Experiment"]
-    study = {"type": "object", "required": ["study"], "additionalProperties": False}
-    study["properties"] = {
-        "study": {"type": "string", "description": "A file of workflow/studies."}
-    }
-    fields["experiments"]["items"] = {"anyOf": [fields["experiments"]["items"], study]}
-    fields["tunings"] = {
-        "anyOf": [fields["tunings"], {"type": "string"}],
-        "description": fields["tunings"].pop("description"),
-    }
-    fields["scale"] = {
-        "type": "integer",
-        "description": "So many times the seeds of every experiment and protocol.",
-    }
-    draws = "Seeds of the environment: in place of readings, one for each."
-    seeds = {"type": "array", "items": {"type": "integer"}, "description": draws}
-    experiment["properties"]["draws"] = seeds
-    for owner in ("Experiment", "Protocol"):
-        learners = made["$defs"][owner]["properties"]["learners"]
-        learners["items"] = {"anyOf": [learners["items"], {"type": "string"}]}
+    fields, text, whole = made["properties"], {"type": "string"}, {"type": "integer"}
+    experiment, protocol = (
+        made["$defs"][name]["properties"] for name in ("Experiment", "Protocol")
+    )
+    study = {"type": "object", "properties": {"study": text}, "required": ["study"]}
+    for short, field in (
+        (text, experiment["learners"]),
+        (text, protocol["learners"]),
+        (study | {"additionalProperties": False}, fields["experiments"]),
+    ):
+        field["items"] = {"anyOf": [field["items"], short]}
+    says = {"description": fields["tunings"].pop("description")}
+    fields["tunings"] = {"anyOf": [fields["tunings"], text], **says}
+    fields["scale"] = whole | {"description": "So many times the seeds of every study."}
+    draws = "Seeds of the environment: one reading for each."
+    experiment["draws"] = {"type": "array", "items": whole, "description": draws}
     return made
 
 
 def schema_text() -> str:
-    """The schema as a file: a definition in a line."""
-    made = schema()
-    parts = {"$defs": made.pop("$defs"), "properties": made.pop("properties")}
-    lines = [
-        f"{json.dumps(name)}: {{\n"
-        + ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in part.items())
-        + "\n}"
-        for name, part in parts.items()
-    ]
-    return ",\n".join([json.dumps(made)[:-1], *lines]) + "\n}\n"
+    """The schema as a file: what follows a mapping begins a line."""
+    return json.dumps(schema()).replace('}, "', '},\n"') + "\n"

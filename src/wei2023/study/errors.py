@@ -50,12 +50,6 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def infeasible(key: str, options: dict[str, Any], error: Exception) -> Unacceptable:
-    """No policy keeps the constraint: its limit is named, where the environment has one."""
-    found = f".limit = {options['limit']}" if "limit" in options else ""
-    return Unacceptable(f"config: {key}.environment{found} is infeasible: {error}")
-
-
 def foremost(error: ValidationError, raw: Any, model: Any) -> Problem:
     """The problem to begin with: keys that there are not come before all others.
 

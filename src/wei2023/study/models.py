@@ -35,27 +35,6 @@ NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.,=-]*$"
 REPEATED = re.compile(r"(.+)\1{19}$")  # Snakemake takes it for a rule that feeds itself
 LOOP = "it ends in twenty times the same, expected a name that Snakemake can tell from a loop"
 
-# Beyond these nothing is meant that could be run.
-MOST_ENTRIES = 20_000_000  # H S A successors of a model, of about 400 bytes each
-MOST_LEARNERS = 1000  # of a sweep
-Seed = Annotated[int, Field(ge=0, le=2**62)]
-Frames = Annotated[float, Field(ge=1, le=1e6)]  # the least number of them that end within a run
-Factor = Annotated[float, Field(ge=0, le=1e9)]
-Multiple = Annotated[float, Field(ge=1e-9, le=1e9)]
-OPTIONS = {int: Annotated[int, Field(le=100_000)], float: Annotated[float, Field(ge=-1e5, le=1e5)]}
-
-
-class Strict(BaseModel):
-    """A part of the configuration: the texts below its fields describe them in the schema."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        allow_inf_nan=False,
-        strict=True,
-        frozen=True,
-        use_attribute_docstrings=True,
-    )
-
 
 def _not_repeated(name: str) -> str:
     if REPEATED.search(name):
@@ -64,6 +43,30 @@ def _not_repeated(name: str) -> str:
 
 
 NotRepeated = AfterValidator(_not_repeated)
+
+# Beyond these nothing is meant that could be run.
+MOST_ENTRIES = 20_000_000  # H S A successors of a model, of about 400 bytes each
+MOST_LEARNERS = 1000  # of a sweep
+Seed = Annotated[int, Field(ge=0, le=2**62)]
+Frames = Annotated[float, Field(ge=1, le=1e6)]  # the least number of them that end within a run
+Factor = Annotated[float, Field(ge=0, le=1e9)]
+Multiple = Annotated[float, Field(ge=1e-9, le=1e9)]
+Label = Annotated[str, NotRepeated, Field(pattern=NAME, max_length=200)]
+Constants = dict[str, Factor | str]
+Search = Annotated[str, Field(pattern=r"^(main|search_[0-9]+)$")]
+Swept = dict[str, Annotated[list[Any], Field(min_length=1)]]
+OPTIONS = {int: Annotated[int, Field(le=100_000)], float: Annotated[float, Field(ge=-1e5, le=1e5)]}
+
+
+class Strict(BaseModel):
+    """A part of the configuration."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
+
+
+def about(text: str, *default: Any, **rules: Any) -> Any:
+    """A field with its description in the schema; without a default it has to be given."""
+    return Field(*default, description=text, **rules)
 
 
 class Sized(Strict):
@@ -96,23 +99,17 @@ def environment_model(name: str) -> type[BaseModel]:
 
 
 class LearnerBase(Strict):
-    label: Annotated[str, NotRepeated] | None = Field(None, pattern=NAME, max_length=200)
-    """Its name in results, in place of algorithm.setting."""
-    assumed_budget: Multiple = 1.0
-    """The multiple of the true variation budget that it assumes."""
-    assumed_for: Literal["all", "frame"] = "all"
-    """Where it assumes that: in all its constants, or in the length of its frames alone."""
-    constants: dict[str, Factor | str] = Field({})
-    """Constants in place of those of the setting: numbers in their own units, or the name of
-    another setting that they are taken from."""
-    choice: str = Field("main", pattern=r"^(main|search_[0-9]+)$")
-    """For the setting tuned: the best of all searches, or of search I, from 0."""
-    tuned_at: Literal["once", "each", "kept", "scaled"] = "once"
-    """For the setting tuned: factors chosen at the tuning's own number of episodes, or at each K;
-    kept: the constants, as numbers, that the factors make where the tuning is; scaled: those that
-    they would make there with the run's number of episodes."""
-    tuning: str | None = None
-    """For the setting tuned: in place of the experiment's."""
+    label: Label | None = about("Its name in results, in place of algorithm.setting.", None)
+    assumed_budget: Multiple = about("The multiple of the true budget that it assumes.", 1.0)
+    assumed_for: Literal["all", "frame"] = about("By all constants, or the frame alone.", "all")
+    constants: Constants = about("In place of the setting's: numbers, or names of settings.", {})
+    choice: Search = about("For the setting tuned: the best of all searches, or of one.", "main")
+    tuned_at: Literal["once", "each", "kept", "scaled"] = about(
+        "For the setting tuned: factors chosen at the tuning's K, or at each; kept: the numbers that"
+        " factors make where the tuning is; scaled: those that they would make there at the run's K.",
+        "once",
+    )
+    tuning: str | None = about("For the setting tuned: in place of the experiment's.", None)
 
     if TYPE_CHECKING:  # fields of every learner's own model
         algorithm: str
@@ -208,12 +205,11 @@ class Sweep(Strict):
 
     kinds: ClassVar[Any] = Learner
 
-    learner: dict[str, Any]
-    """The learner, but for what is swept."""
-    over: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(min_length=1)
-    """Keys of the learner, such as "setting" or "variants.reset", and the values of each."""
-    crossed: bool = True
-    """Every combination of values; or each key by itself, the others left as they are."""
+    learner: dict[str, Any] = about("The learner, but for what is swept.")
+    over: Swept = about(
+        "Keys of the learner, such as variants.reset, and their values.", min_length=1
+    )
+    crossed: bool = about("Every combination of values; or each key by itself.", True)
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from nscmdp.names import unknown
 from wei2023.study import errors
-from wei2023.study.models import Seed, Strict
+from wei2023.study.models import Seed, Strict, about
 
 ROLE, CHOICES = "protocols", "choices"  # of experiments: whole protocols, and options by themselves
 FIRST = "nonstationary_triple_q"  # Algorithm 1
@@ -37,37 +37,30 @@ def _is_a_learner(given: Options) -> Options:
     return _has_mappings(given)
 
 
+Learner = Annotated[Options, AfterValidator(_is_a_learner)]
+Other = Annotated[Options, AfterValidator(_has_mappings)]
+
+
 class Protocol(Strict):
     """A way to run the paper's simulation."""
 
-    name: Name
-    """What tables call it."""
-    reason: str = ""
-    """Why a reader could mean this."""
-    episodes: Episodes
-    """K."""
-    frame_end: Literal["full", "bump", "counts"] = "full"
-    """Algorithm 1's tables at a frame's end."""
-    constants: str = ""
-    """Algorithm 1's constants, in words."""
-    baselines: Literal["released", "tuned", "same eta"] = "released"
-    """The baselines' constants."""
-    learners: list[Annotated[Options, AfterValidator(_is_a_learner)]] = Field(
-        min_length=1, max_length=20
+    name: Name = about("What tables call it.")
+    reason: str = about("Why a reader could mean this.", "")
+    episodes: Episodes = about("K.")
+    frame_end: Literal["full", "bump", "counts"] = about(
+        "Algorithm 1's tables at a frame's end.", "full"
     )
-    """One for each algorithm."""
-    reading: Options = Field({})
-    """Options of the environment in place of the default ones."""
-    long: bool = False
-    """It takes long, and is run by `make long` alone."""
-    figure: bool = False
-    """It is drawn in the grid-world figure."""
-    base: str | None = None
-    """The protocol from which a choice is switched."""
-    choice: str | None = None
-    """The unstated choice that is switched."""
-    option: str | None = None
-    """To what it is switched."""
+    constants: str = about("Algorithm 1's constants, in words.", "")
+    baselines: Literal["released", "tuned", "same eta"] = about(
+        "The baselines' constants.", "released"
+    )
+    learners: list[Learner] = about("One for each algorithm.", min_length=1, max_length=20)
+    reading: Options = about("Options of the environment in place of the default ones.", {})
+    long: bool = about("It takes long, and is run by `make long` alone.", False)
+    figure: bool = about("It is drawn in the grid-world figure.", False)
+    base: str | None = about("The protocol from which a choice is switched.", None)
+    choice: str | None = about("The unstated choice that is switched.", None)
+    option: str | None = about("To what it is switched.", None)
 
     @model_validator(mode="after")
     def _algorithms_are_distinct(self) -> "Protocol":
@@ -80,56 +73,36 @@ class Protocol(Strict):
 class Option(Strict):
     """One of the answers to a question that the paper leaves open."""
 
-    says: Name
-    """What tables call it."""
-    episodes: Episodes | None = None
-    """Another K."""
-    reading: Options = Field({})
-    """Other options of the environment."""
-    learners: dict[str, Annotated[Options, AfterValidator(_has_mappings)]] = Field({})
-    """By algorithm: other keys of its learner."""
-    long: bool = False
-    """It takes long, and is run by `make long` alone."""
-    bases: list[str] | None = None
-    """The protocols from which it is switched, if others."""
+    says: Name = about("What tables call it.")
+    episodes: Episodes | None = about("Another K.", None)
+    reading: Options = about("Other options of the environment.", {})
+    learners: dict[str, Other] = about("By algorithm: other keys of its learner.", {})
+    long: bool = about("It takes long, and is run by `make long` alone.", False)
+    bases: list[str] | None = about("The protocols from which it is switched, if others.", None)
 
 
 class Unstated(Strict):
     """A question that the paper leaves open."""
 
-    name: Name
-    """What tables call it."""
-    text: str
-    """What the paper says of it."""
-    stated: bool = False
-    """The text does not leave it open; it is switched all the same."""
-    options: list[Option] = Field(min_length=1)
-    """Each is switched by itself."""
-    bases: list[str] = Field([])
-    """The protocols from which its options are switched."""
+    name: Name = about("What tables call it.")
+    text: str = about("What the paper says of it.")
+    stated: bool = about("The text does not leave it open; it is switched all the same.", False)
+    options: list[Option] = about("Each is switched by itself.", min_length=1)
+    bases: list[str] = about("The protocols from which its options are switched.", [])
 
 
 class Protocols(Strict):
     """All protocols, and the unstated choices that are switched one at a time from some of them."""
 
-    environment: Options
-    """Of all protocols, but for their readings."""
-    draws: list[Seed] = Field(min_length=1)
-    """Seeds of the environment; no search sees them."""
-    seeds: Few
-    """Runs of each protocol in each draw."""
-    choice_seeds: Few = 2
-    """Runs of each option in each draw."""
-    first_seed: Seed = 1000
-    """The first of so many seeds."""
-    points: Few = 200
-    """Evaluated policies of a run."""
-    long: bool = False
-    """Run what takes long, and nothing else."""
-    protocols: list[Protocol] = Field(min_length=1)
-    """In the order of the tables."""
-    choices: list[Unstated] = Field([])
-    """What the text leaves open."""
+    environment: Options = about("Of all protocols, but for their readings.")
+    draws: list[Seed] = about("Seeds of the environment; no search sees them.", min_length=1)
+    seeds: Few = about("Runs of each protocol in each draw.")
+    choice_seeds: Few = about("Runs of each option in each draw.", 2)
+    first_seed: Seed = about("The first of so many seeds.", 1000)
+    points: Few = about("Evaluated policies of a run.", 200)
+    long: bool = about("Run what takes long, and nothing else.", False)
+    protocols: list[Protocol] = about("In the order of the tables.", min_length=1)
+    choices: list[Unstated] = about("What the text leaves open.", [])
 
     @model_validator(mode="after")
     def _names_are_known(self) -> "Protocols":

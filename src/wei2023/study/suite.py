@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from nscmdp import algorithms
 from nscmdp.names import unknown
 from nscmdp.suite import definition
 from nscmdp.suite.definition import FILE, ROLE, Frozen, Number, Suite, Unreadable
 from wei2023.study import errors
 from wei2023.study.errors import Unacceptable
-from wei2023.study.models import TUNED, Frames, Strict
+from wei2023.study.models import TUNED, Frames, Strict, about
 
 
 def load(file: Path) -> Suite:
@@ -30,20 +28,13 @@ def load(file: Path) -> Suite:
 class Choice(Strict):
     """Which part of the suite a configuration asks for."""
 
-    file: str = Field(str(FILE), min_length=1)
-    """Its environments, learners and hypotheses."""
-    environments: list[str] | None = None
-    """Some of them; without: all."""
-    instances: Number | None = None
-    """So many of the reporting instances; without: all."""
-    seeds: Number | None = None
-    """So many of its seeds; without: all."""
-    learners: list[str] = Field([])
-    """Besides those of the file, such as plug-ins."""
-    frames: Frames | None = None
-    """As of a tuning, in place of what holds for all tunings."""
-    setting: str | None = None
-    """Of learners with factors; without: that of the file."""
+    file: str = about("Its environments, learners and hypotheses.", str(FILE), min_length=1)
+    environments: list[str] | None = about("Some of them; without: all.", None)
+    instances: Number | None = about("So many of the reporting instances; without: all.", None)
+    seeds: Number | None = about("So many of its seeds; without: all.", None)
+    learners: list[str] = about("Besides those of the file, such as plug-ins.", [])
+    frames: Frames | None = about("As of a tuning, in place of what holds for all tunings.", None)
+    setting: str | None = about("Of learners with factors; without: that of the file.", None)
 
 
 def with_suite(raw: Any) -> Any:
