@@ -464,11 +464,24 @@ def make(raw: dict[str, Any]) -> Plan:
     return Plan(parse(raw))
 
 
-def load(file: Path) -> Plan:
+def load(*files: Path, settings: Iterable[str] = ()) -> Plan:
+    """What Snakemake would run of config files and ``--config``: mappings are merged, all else replaced."""
+    raw: dict[str, Any] = {}
     try:
-        return make(yaml.safe_load(file.read_text(encoding="utf-8")))
+        for file in files:
+            raw = _updated(raw, yaml.safe_load(file.read_text(encoding="utf-8")))
+        for setting in settings:
+            key, _, value = setting.partition("=")
+            raw = _updated(raw, {key: yaml.safe_load(value)})
     except yaml.YAMLError as error:
         raise Unacceptable(f"{file} is not YAML: {error}") from None
+    return make(raw)
+
+
+def _updated(old: Any, new: Any) -> Any:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return old | {key: _updated(old.get(key), value) for key, value in new.items()}
 
 
 def _check_environment(case: Case, key: str) -> None:
