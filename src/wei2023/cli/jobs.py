@@ -1,12 +1,60 @@
-"""The jobs of the pipeline, ``wei2023 job NAME``: each reads a specification and files, and writes files."""
+"""The jobs of the pipeline, ``wei2023 job NAME``: each reads a specification and files, and writes files.
+
+This module imports nothing heavy, as every job begins with it.
+"""
 
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from wei2023.cli.steps import STEPS
+SIMULATED = ("protocols", "choices", "eta", "frames")
+GROWING = ("growth", "linear")
+ALL = ("protocols", "claims", "shown", "suite", "tunings")
 
+
+class Step(NamedTuple):
+    """A step over several experiments: its module has the function ``write(plan, folder)``."""
+
+    module: str
+    says: str
+    roles: tuple[str, ...] | None = ()  # of the experiments that it depends on; None: all of them
+    keys: tuple[str, ...] = ()  # of the configuration, besides experiments and their tunings
+
+
+STEPS = {
+    "tuned": Step("verdicts.tuned", "tabulate all candidates of all tunings", (), ("tunings",)),
+    "environments": Step(
+        "verdicts.description", "tabulate the environments to be shown", (), ("shown",)
+    ),
+    "comparison": Step("verdicts.comparison", "make the comparison table", GROWING),
+    "suite": Step("verdicts.suite", "compare all learners on the suite", ("suite",), ("suite",)),
+    "protocols": Step(
+        "verdicts.protocols",
+        "judge the claim of the paper's simulation, protocol by protocol",
+        SIMULATED,
+        ("protocols",),
+    ),
+    "claims": Step(
+        "proofs", "gather the verdicts on all claims", SIMULATED, ("protocols", "claims")
+    ),
+    "answer": Step(
+        "verdicts.answer",
+        "gather the numbers behind the answer",
+        (*SIMULATED, *GROWING),
+        ("protocols", "claims"),
+    ),
+    "deviations": Step(
+        "verdicts.deviations",
+        "write the ledger of deviations with the effects of its switches",
+        ("switches",),
+    ),
+    "timing": Step(
+        "report.page.benchmarks", "gather from the logs how long episodes took", None, ALL
+    ),
+    "page": Step("report.page", "write the page that shows the results", None, ALL),
+    "checksums": Step("runs.integrity", "note the checksums of a finished run", None, ALL),
+}
 JOBS = {  # of the pipeline, with the files that they read beside their specification
     "optimum": ("solve the optima of an environment", ()),
     "search": ("search for an algorithm's factors", ("--optima", "--progress", "--start")),

@@ -442,6 +442,8 @@ class Plan:
 
     def check(self) -> None:
         """Make every environment and learner once; raise :class:`Unacceptable` where one cannot be."""
+        if not (self.experiments or self.tunings or self.shown or self.claim_groups):
+            raise Unacceptable("config: experiments = []: expected at least one")
         for number, shown in enumerate(self.shown):
             try:
                 environments.make(**shown)
