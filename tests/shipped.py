@@ -14,10 +14,10 @@ LEDGER = deviations.load(LEDGER_FILE)
 
 def measuring():
     """The plan of the experiments that measure the switches."""
-    experiments = yaml.safe_load((ROOT / "workflow/studies/switches.yaml").read_text())["experiments"]
-    return plan.make(
-        {"experiments": [one for one in experiments if one.pop("role")]}
-    )
+    experiments = yaml.safe_load((ROOT / "workflow/studies/switches.yaml").read_text())[
+        "experiments"
+    ]
+    return plan.make({"experiments": [one for one in experiments if one.pop("role")]})
 
 
 def compared(planned):

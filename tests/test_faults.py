@@ -5,7 +5,6 @@ The pipeline runs here on a configuration of a few seconds, with the compiled ke
 
 import errno
 import importlib.util
-import json
 import os
 import random
 import shlex
@@ -14,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numba
 import pytest
@@ -21,11 +21,12 @@ import yaml
 
 from nscmdp import files
 from nscmdp.kernels import jit
-from small_project import TINY, hashes, project, said, start, to_the_end
+from small_project import SMALL, TINY, command, hashes, project, said, start, to_the_end
 from wei2023.runs import specifications
 from wei2023.study import plan
 from wei2023.verdicts import tables
 
+WEI2023 = [str(Path(sys.executable).with_name("wei2023"))]
 HOSTILE = 'it\'s a "folder"; touch pwned & $(touch pwned) `touch pwned` *'
 
 
@@ -75,9 +76,8 @@ def refuses_a_second_run(folder):
         assert first.poll() is None, said(folder)
         time.sleep(0.05)
     assert start(folder).wait() == 1
-    assert "A run is going on in this folder" in said(folder)
+    assert "Another run goes on in this folder" in said(folder)
     assert first.poll() is None, "the first run ended before the second one"
-    assert list((folder / ".snakemake/locks").iterdir())
     first.kill()
     first.wait()
 
@@ -87,7 +87,7 @@ def test_runs_killed_at_random_moments_come_to_the_same_end(undisturbed, tmp_pat
     folder = project(tmp_path / "killed")
     refuses_a_second_run(folder)
     kill_at_random_moments(folder, kills, longest=seconds(undisturbed))
-    assert "An earlier run was cut short: its lock is lifted" in to_the_end(folder)
+    to_the_end(folder)
     assert hashes(folder / "results") == hashes(undisturbed / HOSTILE)
     assert files.temporaries(folder / "results") == []
 
@@ -108,8 +108,7 @@ def test_what_is_damaged_missing_or_left_over_is_mended_by_the_same_command(undi
     left = flipped.with_name(f".{files.HOST}.{gone.pid}.{flipped.name}")
     left.write_text("half")
     audit = subprocess.run(
-        [sys.executable, "-m", "nscmdp", "check", HOSTILE],
-        cwd=folder,
+        **command(folder) | {"args": [*WEI2023, "check", HOSTILE]},
         capture_output=True,
         text=True,
     )
@@ -140,9 +139,7 @@ def test_more_seeds_run_no_old_seed_again_where_kernels_are_lost(
     (announced,) = folder.glob("*/logs/kernels/*.ready")
     announced.unlink()
     (folder / "config.yaml").write_text(
-        yaml.safe_dump(
-            TINY | {"results": HOSTILE, "experiments": [TINY["experiments"][0] | {"seeds": 4}]}
-        )
+        yaml.safe_dump(TINY | {"results": HOSTILE, "experiments": [SMALL | {"seeds": 4}]})
     )
     before = {file: file.stat().st_mtime_ns for file in folder.glob("*/simulations/**/*.parquet")}
     to_the_end(folder)
@@ -231,21 +228,23 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):
         or subprocess.run([*namespace, mount], capture_output=True).returncode
     ):
         pytest.skip("no file system can be mounted here")
-    longer = TINY["experiments"][0] | {"episodes": [20_000]}
-    spec = json.dumps(specifications.optimum(plan.make(TINY | {"experiments": [longer]}), "small"))
-    command = shlex.join(
-        [
-            sys.executable,
-            "-m",
-            "nscmdp",
-            "job",
-            "optimum",
-            spec,
-            "--output",
-            f"{tmp_path}/optima.parquet",
-        ]
+    longer = SMALL | {"episodes": [20_000]}
+    specifications.write(
+        tmp_path.parent,
+        {"spec.json": specifications.optimum(plan.make(TINY | {"experiments": [longer]}), "small")},
     )
-    script = f"{mount} && cd {shlex.quote(str(tmp_path))} && {command} 2> log; echo $? && cat log && ls -A"
+    job = [
+        *WEI2023,
+        "job",
+        "optimum",
+        f"{tmp_path.parent}/spec.json",
+        "--output",
+        f"{tmp_path}/optima.parquet",
+    ]
+    job = shlex.join(job)
+    script = (
+        f"{mount} && cd {shlex.quote(str(tmp_path))} && {job} 2> log; echo $? && cat log && ls -A"
+    )
     done = subprocess.run([*namespace, script], capture_output=True, text=True, check=True)
     code, *log, listed = done.stdout.splitlines()
     assert code == "1"

@@ -91,9 +91,7 @@ def test_tunings_of_a_file_are_those_that_learners_name():
 
 
 def test_a_scale_multiplies_the_seeds_of_experiments_and_protocols():
-    plain, scaled = (
-        plan.load(ROOT / "config.yaml", settings=more) for more in ([], ["scale=2"])
-    )
+    plain, scaled = (plan.load(ROOT / "config.yaml", settings=more) for more in ([], ["scale=2"]))
     for name in ("growth", "protocols_80000", "choices_80000"):
         assert len(scaled.experiment(name).seed_list) == 2 * len(plain.experiment(name).seed_list)
 
