@@ -14,14 +14,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import pytest
 import yaml
+from snakemake.workflow import Workflow
 
 from nscmdp import files
 from nscmdp.kernels import jit
-from small_project import SMALL, TINY, command, hashes, project, said, start, to_the_end
+from small_project import ROOT, SMALL, TINY, command, hashes, project, said, start, to_the_end
 from wei2023.runs import specifications
 from wei2023.study import plan
 from wei2023.verdicts import tables
@@ -171,6 +173,23 @@ def test_tables_refuse_damaged_and_foreign_files_by_name(undisturbed, tmp_path):
     assert made == {file: file.stat().st_mtime_ns for file in tables_there}
 
 
+def test_a_snakemake_that_lacks_what_it_does_not_document_is_taken_for_a_run(tmp_path, monkeypatch):
+    """Three attributes of ``workflow``, on which workflow/rules/recovery.smk alone stands."""
+    monkeypatch.chdir(tmp_path)
+    rules = {file.name: file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk")}
+    for name in ("is_main_process", "output_settings", "check_envvars"):
+        assert [file for file, text in rules.items() if name in text] == ["recovery.smk"]
+        assert hasattr(Workflow, name) or name in Workflow.__dataclass_fields__
+    written = []
+    given = {"plan": plan.make(TINY), "RESULTS": "results", "Path": Path, "workflow": object()}
+    given["steps"] = SimpleNamespace(write=lambda *_: written.append(True))
+    exec(rules["recovery.smk"], given)
+    assert given["MAIN"] is True
+    assert given["LOOKS_ONLY"] is given["READS_RULES"] is False
+    assert given["LOCK"] is not None
+    assert written
+
+
 def kernel(file):
     """The compiled function of a file, as a new process would load it."""
     specification = importlib.util.spec_from_file_location("kernel", file)
@@ -229,18 +248,11 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):
     ):
         pytest.skip("no file system can be mounted here")
     longer = SMALL | {"episodes": [20_000]}
-    specifications.write(
-        tmp_path.parent,
-        {"spec.json": specifications.optimum(plan.make(TINY | {"experiments": [longer]}), "small")},
-    )
-    job = [
-        *WEI2023,
-        "job",
-        "optimum",
-        f"{tmp_path.parent}/spec.json",
-        "--output",
-        f"{tmp_path}/optima.parquet",
-    ]
+    planned = plan.make(TINY | {"experiments": [longer]})
+    spec = {"spec.json": specifications.optimum(planned, "small")}
+    specifications.write(tmp_path.parent, spec)
+    job = [*WEI2023, "job", "optimum", f"{tmp_path.parent}/spec.json"]
+    job += ["--output", f"{tmp_path}/optima.parquet"]
     job = shlex.join(job)
     script = (
         f"{mount} && cd {shlex.quote(str(tmp_path))} && {job} 2> log; echo $? && cat log && ls -A"

@@ -20,6 +20,7 @@ from wei2023.runs import integrity
 from wei2023.study import layout, plan
 
 ROOT = Path(__file__).parent.parent
+WEI2023 = str(Path(sys.executable).with_name("wei2023"))
 
 
 def copied(folder):
@@ -41,9 +42,7 @@ def called(folder, module, *arguments):
 
 def check(folder, results):
     """What ``wei2023 check`` says of results."""
-    started = command(folder, source=folder / "src") | {
-        "args": [str(Path(sys.executable).with_name("wei2023")), "check", results]
-    }
+    started = command(folder, source=folder / "src") | {"args": [WEI2023, "check", results]}
     return subprocess.run(**started, capture_output=True, text=True, check=False)
 
 

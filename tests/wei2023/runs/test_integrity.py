@@ -6,8 +6,9 @@ import shutil
 
 import pytest
 
-from nscmdp import cli, files
+from nscmdp import files
 from nscmdp.suite import optima
+from wei2023 import cli
 from wei2023.runs import integrity, simulations, specifications
 from wei2023.study import plan
 

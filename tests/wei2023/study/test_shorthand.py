@@ -1,4 +1,4 @@
-"""What config.yaml writes shorter: studies by name, tunings of a file, draws, learners by one word, a scale of seeds."""
+"""What config.yaml writes shorter: studies and tunings by name, draws, learners, a scale of seeds."""
 
 import re
 
