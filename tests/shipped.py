@@ -13,11 +13,11 @@ LEDGER = deviations.load(LEDGER_FILE)
 
 
 def measuring():
-    """The plan of the experiments of config.yaml that measure the switches."""
-    experiments = yaml.safe_load((ROOT / "config.yaml").read_text())["experiments"]
-    return plan.make(
-        {"experiments": [one for one in experiments if one.pop("role", None) == "switches"]}
-    )
+    """The plan of the experiments that measure the switches."""
+    experiments = yaml.safe_load((ROOT / "workflow/studies/switches.yaml").read_text())[
+        "experiments"
+    ]
+    return plan.make({"experiments": [one for one in experiments if one.pop("role")]})
 
 
 def compared(planned):

@@ -10,22 +10,9 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).parent.parent
-TINY = {
-    "results": "results",
-    "batch": 1,
-    "shown": [],
-    "experiments": [
-        {
-            "name": "small",
-            "environment": {"name": "menu"},
-            "episodes": [64],
-            "seeds": 3,
-            "windows": 4,
-            "keep": "windows",
-            "learners": [{"algorithm": "uniform", "setting": "literal"}],
-        }
-    ],
-}
+SMALL = {"name": "small", "environment": {"name": "menu"}, "episodes": [64], "seeds": 3}
+SMALL |= {"windows": 4, "keep": "windows", "learners": ["uniform.literal"]}
+TINY = {"results": "results", "batch": 1, "experiments": [SMALL]}
 
 
 def project(folder, **changed):
@@ -35,32 +22,16 @@ def project(folder, **changed):
         shutil.copytree(ROOT / name, folder / name)
     for name in ("Snakefile", "environment.yml"):
         shutil.copy(ROOT / name, folder / name)
+    (folder / "profiles").symlink_to("workflow/profiles")
     (folder / "config.yaml").write_text(yaml.safe_dump(TINY | changed))
-    (folder / "bin").mkdir()
-    program = folder / "bin" / "nscmdp"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nscmdp "$@"\n')
-    program.chmod(0o755)
     return folder
 
 
-def command(folder, *arguments):
-    """What ``make`` calls, for subprocess.Popen."""
-    environment = os.environ | {
-        "PYTHONPATH": str(ROOT / "src"),
-        "PATH": os.pathsep.join(
-            [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
-        ),
-    }
-    called = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--profile",
-        "workflow/profiles/default",
-        "--cores",
-        "2",
-        *arguments,
-    ]
+def command(folder, *arguments, source=ROOT / "src"):
+    """Plain ``snakemake``, which finds the default profile, for subprocess.Popen."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    called = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(source), "PATH": path}
     return {"args": called, "cwd": folder, "env": environment}
 
 
@@ -82,17 +53,11 @@ def to_the_end(folder, *arguments):
     return said(folder)
 
 
-def hashes(folder):
-    """All results but the log of what was run when."""
-    files = [
-        file
-        for part in ("simulations", "environments", "tables")
-        for file in sorted((folder / part).rglob("*"))
-    ]
-    files = [file for file in files if file.is_file()] + [
-        folder / "index.html",
-        folder / "checksums.txt",
-    ]
+def hashes(folder, parts=("simulations", "environments", "tables")):
+    """By name: what the files of some folders hold, and the page."""
+    files = [file for part in parts for file in sorted((folder / part).rglob("*"))]
+    files = [file for file in files if file.is_file()]
+    files += [folder / "index.html", folder / "checksums.txt"]
     return {
         str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in files

@@ -5,7 +5,6 @@ The pipeline runs here on a configuration of a few seconds, with the compiled ke
 
 import errno
 import importlib.util
-import json
 import os
 import random
 import shlex
@@ -14,18 +13,22 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import pytest
 import yaml
+from snakemake.workflow import Workflow
 
 from nscmdp import files
 from nscmdp.kernels import cache, jit
-from small_project import TINY, hashes, project, said, start, to_the_end
+from small_project import ROOT, SMALL, TINY, command, hashes, project, said, start, to_the_end
 from wei2023.runs import specifications
 from wei2023.study import plan
 from wei2023.verdicts import tables
 
+WEI2023 = [str(Path(sys.executable).with_name("wei2023"))]
 HOSTILE = 'it\'s a "folder"; touch pwned & $(touch pwned) `touch pwned` *'
 
 
@@ -75,9 +78,8 @@ def refuses_a_second_run(folder):
         assert first.poll() is None, said(folder)
         time.sleep(0.05)
     assert start(folder).wait() == 1
-    assert "A run is going on in this folder" in said(folder)
+    assert "Another run goes on in this folder" in said(folder)
     assert first.poll() is None, "the first run ended before the second one"
-    assert list((folder / ".snakemake/locks").iterdir())
     first.kill()
     first.wait()
 
@@ -87,7 +89,7 @@ def test_runs_killed_at_random_moments_come_to_the_same_end(undisturbed, tmp_pat
     folder = project(tmp_path / "killed")
     refuses_a_second_run(folder)
     kill_at_random_moments(folder, kills, longest=seconds(undisturbed))
-    assert "An earlier run was cut short: its lock is lifted" in to_the_end(folder)
+    to_the_end(folder)
     assert hashes(folder / "results") == hashes(undisturbed / HOSTILE)
     assert files.temporaries(folder / "results") == []
 
@@ -108,8 +110,7 @@ def test_what_is_damaged_missing_or_left_over_is_mended_by_the_same_command(undi
     left = flipped.with_name(f".{files.HOST}.{gone.pid}.{flipped.name}")
     left.write_text("half")
     audit = subprocess.run(
-        [sys.executable, "-m", "nscmdp", "check", HOSTILE],
-        cwd=folder,
+        **command(folder) | {"args": [*WEI2023, "check", HOSTILE]},
         capture_output=True,
         text=True,
     )
@@ -140,9 +141,7 @@ def test_more_seeds_run_no_old_seed_again_where_kernels_are_lost(
     (announced,) = folder.glob("*/logs/kernels/*.ready")
     announced.unlink()
     (folder / "config.yaml").write_text(
-        yaml.safe_dump(
-            TINY | {"results": HOSTILE, "experiments": [TINY["experiments"][0] | {"seeds": 4}]}
-        )
+        yaml.safe_dump(TINY | {"results": HOSTILE, "experiments": [SMALL | {"seeds": 4}]})
     )
     before = {file: file.stat().st_mtime_ns for file in folder.glob("*/simulations/**/*.parquet")}
     to_the_end(folder)
@@ -172,6 +171,23 @@ def test_tables_refuse_damaged_and_foreign_files_by_name(undisturbed, tmp_path):
     assert f"{lost} is damaged: it does not exist" in message
     assert f"rm {short} {alien} {lost}" in message
     assert made == {file: file.stat().st_mtime_ns for file in tables_there}
+
+
+def test_a_snakemake_that_lacks_what_it_does_not_document_is_taken_for_a_run(tmp_path, monkeypatch):
+    """Three attributes of ``workflow``, on which workflow/rules/recovery.smk alone stands."""
+    monkeypatch.chdir(tmp_path)
+    rules = {file.name: file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk")}
+    for name in ("is_main_process", "output_settings", "check_envvars"):
+        assert [file for file, text in rules.items() if name in text] == ["recovery.smk"]
+        assert hasattr(Workflow, name) or name in Workflow.__dataclass_fields__
+    written = []
+    given = {"plan": plan.make(TINY), "RESULTS": "results", "Path": Path, "workflow": object()}
+    given["steps"] = SimpleNamespace(write=lambda *_: written.append(True))
+    exec(rules["recovery.smk"], given)
+    assert given["MAIN"] is True
+    assert given["LOOKS_ONLY"] is given["READS_RULES"] is False
+    assert given["LOCK"] is not None
+    assert written
 
 
 def kernel(file):
@@ -231,21 +247,16 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path):
         or subprocess.run([*namespace, mount], capture_output=True).returncode
     ):
         pytest.skip("no file system can be mounted here")
-    longer = TINY["experiments"][0] | {"episodes": [20_000]}
-    spec = json.dumps(specifications.optimum(plan.make(TINY | {"experiments": [longer]}), "small"))
-    command = shlex.join(
-        [
-            sys.executable,
-            "-m",
-            "nscmdp",
-            "job",
-            "optimum",
-            spec,
-            "--output",
-            f"{tmp_path}/optima.parquet",
-        ]
+    longer = SMALL | {"episodes": [20_000]}
+    planned = plan.make(TINY | {"experiments": [longer]})
+    spec = {"spec.json": specifications.optimum(planned, "small")}
+    specifications.write(tmp_path.parent, spec)
+    job = [*WEI2023, "job", "optimum", f"{tmp_path.parent}/spec.json"]
+    job += ["--output", f"{tmp_path}/optima.parquet"]
+    job = shlex.join(job)
+    script = (
+        f"{mount} && cd {shlex.quote(str(tmp_path))} && {job} 2> log; echo $? && cat log && ls -A"
     )
-    script = f"{mount} && cd {shlex.quote(str(tmp_path))} && {command} 2> log; echo $? && cat log && ls -A"
     done = subprocess.run([*namespace, script], capture_output=True, text=True, check=True)
     code, *log, listed = done.stdout.splitlines()
     assert code == "1"

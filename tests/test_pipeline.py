@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -14,47 +13,41 @@ from pathlib import Path
 import pytest
 import yaml
 
+from small_project import command
 from structure import Structure
 from wei2023.report.page import CLOSING, FIGURES, SECTIONS, provenance
 from wei2023.runs import integrity
-from wei2023.study import layout
+from wei2023.study import layout, plan
 
 ROOT = Path(__file__).parent.parent
+WEI2023 = str(Path(sys.executable).with_name("wei2023"))
 
 
 def copied(folder):
-    """A copy of the project in a folder, with a command of its own."""
+    """A copy of the project in a folder, with the package in it."""
     for name in ("src", "workflow", "notebooks"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("Snakefile", "config.yaml", "environment.yml"):
         shutil.copy(ROOT / name, folder / name)
-    (folder / "bin").mkdir()
-    command = folder / "bin" / "nscmdp"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nscmdp "$@"\n')
-    command.chmod(0o755)
     return folder
 
 
-def python(folder, *arguments):
+def called(folder, module, *arguments):
     """Run a module with the package of a copy of the project."""
-    environment = os.environ | {
-        "PYTHONPATH": str(folder / "src"),
-        "PATH": os.pathsep.join(
-            [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
-        ),
+    started = command(folder, source=folder / "src") | {
+        "args": [sys.executable, "-m", module, *arguments]
     }
-    command = [sys.executable, "-m", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(**started, capture_output=True, text=True, check=False)
 
 
-def nscmdp(folder, *arguments):
-    return python(folder, "nscmdp", *arguments)
+def check(folder, results):
+    """What ``wei2023 check`` says of results."""
+    started = command(folder, source=folder / "src") | {"args": [WEI2023, "check", results]}
+    return subprocess.run(**started, capture_output=True, text=True, check=False)
 
 
 def snakemake(folder, *arguments, check=True, cores=2):
-    done = python(folder, "snakemake", "--cores", str(cores), *arguments)
+    done = called(folder, "snakemake", "--cores", str(cores), *arguments)
     if check and done.returncode != 0:
         logs = "\n".join(log.read_text() for log in folder.glob("*/logs/**/*.log"))
         raise AssertionError(f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\n{logs[-4000:]}")
@@ -63,6 +56,14 @@ def snakemake(folder, *arguments, check=True, cores=2):
 
 def tiny(folder, *arguments, **options):
     return snakemake(folder, *arguments, "--configfile", "workflow/presets/tiny.yaml", **options)
+
+
+def test_a_configuration_has_as_many_jobs_as_snakemake_plans(tmp_path):
+    folder = copied(tmp_path)
+    files = (folder / "config.yaml", folder / "workflow/presets/tiny.yaml")
+    said = tiny(folder, "--dry-run", "--quiet", "rules")
+    total = re.search(r"^total +(\d+)$", said.stdout + said.stderr, re.M)
+    assert int(total[1]) == plan.load(*files).jobs()
 
 
 def planned(folder):
@@ -131,16 +132,16 @@ def test_the_page_names_the_rules_that_made_its_tables_and_figures(project):
         kept = base64.b64encode(f"results/{file}".encode()).decode()
         return json.loads((project / ".snakemake/metadata" / kept).read_text())["rule"]
 
-    plan = integrity.noted_plan(project / "results")
-    shown = provenance.context(plan, project)
+    noted = integrity.noted_plan(project / "results")
+    shown = provenance.context(noted, project)
     assert {one["file"]: one["rule"] for one in shown["tables"]} == {
-        file: maker(file) for file in plan.judged()
+        file: maker(file) for file in noted.judged()
     }
     figures = {
         layout.figure(one["name"]): f"notebook_{one['notebook']}" for one in shown["figures"]
     }
     assert figures == {file: maker(file) for file in figures}
-    assert {maker(file) for file in plan.tables()} == {"tables"}
+    assert {maker(file) for file in noted.tables()} == {"tables"}
 
 
 def test_snakemake_can_report_on_the_run(project):
@@ -197,10 +198,10 @@ def test_editing_the_formula_of_the_gap_reruns_what_was_measured_by_it(project):
     formula = "gap = regret + optimum[:, 2] * violated"
     with edited(project / "src/nscmdp/metrics.py", formula, formula.replace("+", "-")):
         assert planned(project) == units
-        audit = nscmdp(project, "check", "results")
+        audit = check(project, "results")
         assert audit.returncode == 1
         assert audit.stdout.count("it was made from another specification (sources)") >= len(units)
-    assert nscmdp(project, "check", "results").returncode == 0
+    assert check(project, "results").returncode == 0
 
 
 @pytest.mark.parametrize(

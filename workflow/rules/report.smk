@@ -85,7 +85,9 @@ for STEP, (READ, WRITTEN) in LAST.items():
         resources:
             mem_mb=2000,
             runtime=10,
+        params:
+            step=STEP,
         message:
             steps.STEPS[STEP].says.capitalize()
         shell:
-            f"wei2023 job {STEP} {{input.specification:q}} --output {{output:q}} 2> {{log:q}}"
+            "wei2023 job {params.step} {input.specification:q} --output {output:q} 2> {log:q}"

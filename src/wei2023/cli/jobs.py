@@ -1,198 +1,190 @@
-"""The jobs of the pipeline, ``wei2023 job NAME``: each reads a specification and files, and writes files."""
+"""The jobs of the pipeline, ``wei2023 job NAME``: each reads a specification and files, and writes files.
+
+This module imports nothing heavy, as every job begins with it.
+"""
 
 import argparse
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from nscmdp import files
-from wei2023.cli.steps import STEPS
+SIMULATED = ("protocols", "choices", "eta", "frames")
+GROWING = ("growth", "linear")
+ALL = ("protocols", "claims", "shown", "suite", "tunings")
 
-STEPS_OF_ONE = {
-    "tables": "make the tables of an experiment",
-    "learning": "follow the policies that were kept over the map",
-    "judge": "check a group of the paper's claims",
+
+class Step(NamedTuple):
+    """A step over several experiments: its module has the function ``write(plan, folder)``."""
+
+    module: str
+    says: str
+    roles: tuple[str, ...] | None = ()  # of the experiments that it depends on; None: all of them
+    keys: tuple[str, ...] = ()  # of the configuration, besides experiments and their tunings
+
+
+STEPS = {
+    "tuned": Step("verdicts.tuned", "tabulate all candidates of all tunings", (), ("tunings",)),
+    "environments": Step(
+        "verdicts.description", "tabulate the environments to be shown", (), ("shown",)
+    ),
+    "comparison": Step("verdicts.comparison", "make the comparison table", GROWING),
+    "suite": Step("verdicts.suite", "compare all learners on the suite", ("suite",), ("suite",)),
+    "protocols": Step(
+        "verdicts.protocols",
+        "judge the claim of the paper's simulation, protocol by protocol",
+        SIMULATED,
+        ("protocols",),
+    ),
+    "claims": Step(
+        "proofs", "gather the verdicts on all claims", SIMULATED, ("protocols", "claims")
+    ),
+    "answer": Step(
+        "verdicts.answer",
+        "gather the numbers behind the answer",
+        (*SIMULATED, *GROWING),
+        ("protocols", "claims"),
+    ),
+    "deviations": Step(
+        "verdicts.deviations",
+        "write the ledger of deviations with the effects of its switches",
+        ("switches",),
+    ),
+    "timing": Step(
+        "report.page.benchmarks", "gather from the logs how long episodes took", None, ALL
+    ),
+    "page": Step("report.page", "write the page that shows the results", None, ALL),
+    "checksums": Step("runs.integrity", "note the checksums of a finished run", None, ALL),
+}
+JOBS = {  # of the pipeline, with the files that they read beside their specification
+    "optimum": ("solve the optima of an environment", ()),
+    "search": ("search for an algorithm's factors", ("--optima", "--progress", "--start")),
+    "tune": ("choose an algorithm's factors among what its searches found", ("--searches",)),
+    "simulate": ("simulate a batch of seeds", ("--seeds", "--optima", "--tuned")),
+    "policies": ("keep the policies of some episodes of a run", ("--tuned",)),
+    "tables": ("make the tables of an experiment", ()),
+    "learning": ("follow the policies that were kept over the map", ()),
+    "judge": ("check a group of the paper's claims", ()),
+    "notebook": ("execute a notebook", ("--notebook",)),
+    **{name: (step.says, ()) for name, step in STEPS.items()},
+}
+BY_HAND = {  # without a specification
+    "render": ("render an executed notebook as a page that needs no network", "notebook"),
+    "compile": ("compile the kernels of some algorithms, or of all", "algorithms"),
+    "record": ("record in the repository what the searches of a run found", "results"),
+    "schema": ("write the JSON schema of the configuration", None),
+    "readme": ("write the answer into a README", "answer"),
+    "summary": ("write what the suite came to into the README and docs/suite.md", "tables"),
 }
 
 
 def parser() -> argparse.ArgumentParser:
+    options: dict[str, dict[str, Any]] = {
+        "--optima": {"type": Path, "nargs": "?", "help": "of the environment"},
+        "--progress": {"type": Path, "help": "where a search that was cut short goes on from"},
+        "--start": {"type": Path, "nargs": "?", "help": "the tuning that the search begins from"},
+        "--searches": {"type": Path, "nargs": "*", "default": [], "help": "none: those recorded"},
+        "--seeds": {"type": _seeds, "required": True, "help": "0-4 or 0,2,7"},
+        "--tuned": {"type": Path, "nargs": "*", "default": [], "help": "that chose its factors"},
+        "--notebook": {"type": Path, "required": True},
+    }
     parser = argparse.ArgumentParser(
         prog="wei2023 job", description="A step of the pipeline, as its rules call it."
     )
-    jobs = parser.add_subparsers(title="steps", metavar="STEP", required=True)
-
-    def command(name: str, run: Callable, help: str) -> argparse.ArgumentParser:
-        sub = jobs.add_parser(name, help=help, description=help)
-        sub.set_defaults(run=run, name=name)
-        return sub
-
-    def job(name: str, run: Callable, help: str) -> argparse.ArgumentParser:
-        sub = command(name, run, help)
-        sub.add_argument(
-            "specification", type=_specification, help="what decides the result, as JSON in a file"
-        )
+    parser.set_defaults(run=run)
+    jobs = parser.add_subparsers(title="steps", metavar="STEP", required=True, dest="name")
+    for name, (says, reads) in JOBS.items():
+        sub = jobs.add_parser(name, help=says, description=says)
+        sub.add_argument("specification", type=_specification, help="JSON in a file")
         sub.add_argument("--output", type=Path, nargs="+", required=True)
-        return sub
-
-    job("optimum", _optimum, "solve the optima of an environment")
-
-    sub = job("search", _search, "search for an algorithm's factors")
-    sub.add_argument("--optima", type=Path, required=True, help="of the environment")
-    sub.add_argument(
-        "--progress",
-        type=Path,
-        required=True,
-        help="where a search that was cut short goes on from",
-    )
-    sub.add_argument(
-        "--start", type=Path, nargs="?", help="the tuning from whose choice the search begins"
-    )
-
-    sub = job("tune", _tune, "choose an algorithm's factors among what its searches found")
-    sub.add_argument(
-        "--searches", type=Path, nargs="*", default=[], help="none: those that are recorded"
-    )
-
-    sub = job("simulate", _simulate, "simulate a batch of seeds")
-    sub.add_argument("--seeds", type=_seeds, required=True, help="0-4 or 0,2,7")
-    sub.add_argument(
-        "--optima", type=Path, nargs="?", help="of the environment, for runs kept by windows"
-    )
-    sub.add_argument(
-        "--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors"
-    )
-
-    sub = job("policies", _policies, "keep the policies of some episodes of a run")
-    sub.add_argument(
-        "--tuned", type=Path, nargs="*", default=[], help="the tunings that chose its factors"
-    )
-
-    for name, help in (STEPS_OF_ONE | {name: step.says for name, step in STEPS.items()}).items():
-        job(name, _step, help)
-
-    sub = job("notebook", _notebook, "execute a notebook")
-    sub.add_argument("--notebook", type=Path, required=True)
-
-    sub = command("render", _render, "render an executed notebook as a page that needs no network")
-    sub.add_argument("notebook", type=Path)
-    sub.add_argument("--output", type=Path, required=True)
-
-    sub = command("compile", _compile, "compile the kernels of some algorithms, or of all")
-    sub.add_argument("algorithms", nargs="*")
-
-    sub = command("record", _record, "record in the repository what the searches of a run found")
-    sub.add_argument("results", type=Path)
-    sub.add_argument("--output", type=Path, required=True, help="the folder of the records")
-
-    sub = command("schema", _schema, "write the JSON schema of the configuration")
-    sub.add_argument("--output", type=Path, required=True)
-
-    sub = command("readme", _readme, "write the answer into a README")
-    sub.add_argument("answer", type=Path)
-    sub.add_argument("--readme", type=Path, default=Path("README.md"))
-
-    sub = command(
-        "summary", _summary, "write what the suite came to into the README and docs/suite.md"
-    )
-    sub.add_argument("tables", type=Path, help="the folder of its tables")
-    sub.add_argument("--readme", type=Path, default=Path("README.md"))
-    sub.add_argument("--docs", type=Path, default=Path("docs/suite.md"))
+        for option in reads:
+            sub.add_argument(option, **options[option])
+    for name, (says, given) in BY_HAND.items():
+        sub = jobs.add_parser(name, help=says, description=says)
+        if given == "algorithms":
+            sub.add_argument(given, nargs="*")
+        elif given:
+            sub.add_argument(given, type=Path)
+        if name in ("render", "record", "schema"):
+            sub.add_argument("--output", type=Path, required=True)
+        if name in ("readme", "summary"):
+            sub.add_argument("--readme", type=Path, default=Path("README.md"))
+            sub.add_argument("--docs", type=Path, default=Path("docs/suite.md"))
     return parser
 
 
-def _optimum(chosen: argparse.Namespace) -> None:
-    from nscmdp.suite import optima
+def run(chosen: argparse.Namespace) -> None:
+    """Do what was chosen; what is heavy is imported where it is needed."""
+    spec, output = getattr(chosen, "specification", {}), getattr(chosen, "output", None)
+    match chosen.name:
+        case "optimum":
+            from nscmdp.suite import optima
 
-    optima.solve(chosen.specification, chosen.output[0])
+            optima.solve(spec, output[0])
+        case "search":
+            from nscmdp.suite import search
+            from wei2023.runs import parts
 
+            read = (chosen.optima, output[0], chosen.progress, chosen.start)
+            search.for_tuning(spec, *read, parts.margins_of(spec))
+        case "tune":
+            from nscmdp.suite import tuning
+            from wei2023.runs import parts
 
-def _search(chosen: argparse.Namespace) -> None:
-    from nscmdp.suite import search
-    from wei2023.runs import parts
+            tuning.tune(spec, output[0], chosen.searches, parts.margins_of(spec))
+        case "simulate":
+            from wei2023.runs import simulations
 
-    spec, margins = chosen.specification, parts.margins_of(chosen.specification)
-    search.for_tuning(spec, chosen.optima, chosen.output[0], chosen.progress, chosen.start, margins)
+            read = (chosen.optima, chosen.tuned)
+            simulations.simulate_batch(spec, chosen.seeds, output[0], *read)
+        case "policies":
+            from wei2023.runs import policies
 
+            policies.store(spec, output[0], chosen.tuned)
+        case "notebook":
+            from wei2023.cli import steps
+            from wei2023.report import notebooks
 
-def _tune(chosen: argparse.Namespace) -> None:
-    from nscmdp.suite import tuning
-    from wei2023.runs import parts
+            folder = {"folder": str(steps.folder_of(spec, output))}
+            notebooks.execute(chosen.notebook, folder | spec["parameters"], output[0])
+        case "render":
+            from wei2023.report import notebooks
 
-    spec, margins = chosen.specification, parts.margins_of(chosen.specification)
-    tuning.tune(spec, chosen.output[0], chosen.searches, margins)
+            notebooks.render(chosen.notebook, output)
+        case "compile":
+            from nscmdp import algorithms
+            from wei2023.runs import kernels
 
+            kernels.compile_for(chosen.algorithms or algorithms.NAMES)
+        case "record":
+            from wei2023.runs import integrity, records_of_searches
 
-def _simulate(chosen: argparse.Namespace) -> None:
-    from wei2023.runs import simulations
+            plan = integrity.noted_plan(chosen.results)
+            records_of_searches.write(plan, chosen.results, output)
+        case "schema":
+            from wei2023.study import config
 
-    simulations.simulate_batch(
-        chosen.specification, chosen.seeds, chosen.output[0], chosen.optima, chosen.tuned
-    )
+            _rewrite(output, lambda _: config.schema_text())
+        case "readme":
+            from wei2023.verdicts import answer
 
+            numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
+            _rewrite(chosen.readme, lambda text: answer.in_readme(text, numbers))
+        case "summary":
+            from wei2023.report import suite_summary as summary
 
-def _policies(chosen: argparse.Namespace) -> None:
-    from wei2023.runs import policies
+            short, whole = summary.short(chosen.tables), summary.whole(chosen.tables)
+            _rewrite(chosen.readme, lambda text: summary.in_text(text, short))
+            _rewrite(chosen.docs, lambda text: summary.in_text(text, whole))
+        case _:
+            from wei2023.cli import steps
 
-    policies.store(chosen.specification, chosen.output[0], chosen.tuned)
-
-
-def _step(chosen: argparse.Namespace) -> None:
-    from wei2023.cli import steps
-
-    steps.run(chosen.name, chosen.specification, chosen.output)
-
-
-def _notebook(chosen: argparse.Namespace) -> None:
-    from wei2023.cli import steps
-    from wei2023.report import notebooks
-
-    folder = steps.folder_of(chosen.specification, chosen.output)
-    parameters = {"folder": str(folder), **chosen.specification["parameters"]}
-    notebooks.execute(chosen.notebook, parameters, chosen.output[0])
-
-
-def _render(chosen: argparse.Namespace) -> None:
-    from wei2023.report import notebooks
-
-    notebooks.render(chosen.notebook, chosen.output)
-
-
-def _compile(chosen: argparse.Namespace) -> None:
-    from nscmdp import algorithms
-    from wei2023.runs import kernels
-
-    kernels.compile_for(chosen.algorithms or algorithms.NAMES)
-
-
-def _record(chosen: argparse.Namespace) -> None:
-    from wei2023.runs import integrity, records_of_searches
-
-    records_of_searches.write(integrity.noted_plan(chosen.results), chosen.results, chosen.output)
-
-
-def _schema(chosen: argparse.Namespace) -> None:
-    from wei2023.study import config
-
-    files.write_text(chosen.output, config.schema_text())
+            steps.run(chosen.name, spec, output)
 
 
-def _readme(chosen: argparse.Namespace) -> None:
-    from wei2023.verdicts import answer
+def _rewrite(file: Path, change: Any) -> None:
+    from nscmdp import files
 
-    numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
-    files.write_text(
-        chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers)
-    )
-
-
-def _summary(chosen: argparse.Namespace) -> None:
-    from wei2023.report import suite_summary
-
-    for file, block in ((chosen.readme, suite_summary.short), (chosen.docs, suite_summary.whole)):
-        files.write_text(
-            file, suite_summary.in_text(file.read_text(encoding="utf-8"), block(chosen.tables))
-        )
+    files.write_text(file, change(file.read_text(encoding="utf-8") if file.exists() else ""))
 
 
 def _specification(file: str) -> dict[str, Any]:

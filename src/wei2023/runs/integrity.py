@@ -7,7 +7,6 @@ file that differs from them has been damaged.
 
 import hashlib
 import json
-import os
 import shlex
 from collections.abc import Iterable
 from itertools import product
@@ -32,11 +31,9 @@ class Planned(NamedTuple):
 
 
 def runs(plan: Plan, experiment: str) -> list[Planned]:
-    cases = [case.name for case in plan.cases_of(experiment)]
-    specs = {
-        unit: specifications.simulation(plan, experiment, unit)
-        for unit in plan.experiment(experiment).units
-    }
+    cases, specs = [case.name for case in plan.cases_of(experiment)], {}
+    for unit in plan.experiment(experiment).units:
+        specs[unit] = specifications.simulation(plan, experiment, unit)
     return [
         Planned(name, specs[unit], list(product(cases, specs[unit]["learners"], seeds)))
         for unit, seeds, name in plan.run_files(experiment)
@@ -52,36 +49,22 @@ def policies(plan: Plan, experiment: str) -> list[Planned]:
 
 def optima(plan: Plan, experiment: str) -> Planned:
     """Of an experiment, or of another one that has the same environments."""
-    return _solved(plan, plan.optima_of(experiment))
-
-
-def _solved(plan: Plan, name: str) -> Planned:
+    name = plan.optima_of(experiment)
     return Planned(layout.optima(name), specifications.optimum(plan, name))
 
 
-def searches(plan: Plan) -> list[Planned]:
-    return [
-        Planned(name, specifications.search(plan, tuning, algorithm, episodes, search))
-        for tuning, algorithm, episodes, search, name in plan.search_files()
-    ]
-
-
 def tunings(plan: Plan) -> list[Planned]:
-    return [
-        Planned(name, specifications.tuning(plan, tuning, algorithm, episodes))
-        for tuning, algorithm, episodes, name in plan.tuning_files()
-    ]
+    return [Planned(name, specifications.tuning(plan, *of)) for *of, name in plan.tuning_files()]
 
 
 def planned(plan: Plan) -> list[Planned]:
-    environments = [_solved(plan, name) for name in plan.solved]
-    tuned = [*searches(plan), *tunings(plan)]
-    watched = [file for name in plan.watched for file in policies(plan, name)]
+    """All files that jobs compute."""
     return [
-        *environments,
-        *tuned,
+        *(Planned(layout.optima(name), specifications.optimum(plan, name)) for name in plan.solved),
+        *(Planned(name, specifications.search(plan, *of)) for *of, name in plan.search_files()),
+        *tunings(plan),
         *(file for name in plan.experiments for file in runs(plan, name)),
-        *watched,
+        *(file for name in plan.watched for file in policies(plan, name)),
     ]
 
 
@@ -90,13 +73,10 @@ def read(folder: Path, wanted: Planned) -> pa.Table:
     file = folder / wanted.name
     table = files.read_expected(file, files.provenance(wanted.specification))
     if wanted.rows is not None:
-        found = list(
-            zip(*(table[column].to_pylist() for column in ("case", "learner", "seed")), strict=True)
-        )
-        if found != wanted.rows:
-            raise files.Foreign(
-                file, f"it holds other runs than {wanted.rows[0]} to {wanted.rows[-1]}"
-            )
+        columns = (table[name].to_pylist() for name in ("case", "learner", "seed"))
+        if [*zip(*columns, strict=True)] != wanted.rows:
+            what = f"it holds other runs than {wanted.rows[0]} to {wanted.rows[-1]}"
+            raise files.Foreign(file, what)
     return table
 
 
@@ -116,14 +96,13 @@ def read_all(folder: Path, wanted: Iterable[Planned]) -> list[pa.Table]:
 def start(plan: Plan, folder: Path) -> None:
     """Note what is going to be made."""
     (folder / CHECKSUMS).unlink(missing_ok=True)
-    files.write_text(
-        folder / CONFIG, plan.config.model_dump_json(indent=2, exclude_unset=True) + "\n"
-    )
+    noted = plan.config.model_dump_json(indent=2, exclude_unset=True)
+    files.write_text(folder / CONFIG, noted + "\n")
 
 
-def finish(folder: Path) -> None:
+def write(plan: Plan, folder: Path) -> None:
     """Note the checksums of all that the run has made."""
-    lines = [f"{_sha256(folder / name)}  {name}\n" for name in sorted(noted_plan(folder).files())]
+    lines = [f"{_sha256(folder / name)}  {name}\n" for name in sorted(plan.files())]
     files.write_text(folder / CHECKSUMS, "".join(lines))
 
 
@@ -131,11 +110,17 @@ def repair(plan: Plan, folder: Path) -> list[str]:
     """Remove what a run cut short has left over and what has been damaged; says what it did.
 
     The pipeline then makes anew what is missing. With the checksums gone it looks at every file, also at those
-    that nothing else asks for any more.
+    that nothing else asks for any more. Of an unfinished run, files that hold their own checksum are looked at.
     """
     left = [file for file in files.temporaries(folder) if files.is_abandoned(file)]
-    damaged = _damaged(plan, folder)
-    missing = [name for name in _noted_checksums(folder) if not (folder / name).exists()]
+    noted = _noted_checksums(folder)
+    damaged, missing = _changed(folder, noted)
+    for file in () if noted else (folder / one.name for one in planned(plan)):
+        try:
+            if file.exists():
+                files.read(file)
+        except files.Damaged as problem:
+            damaged.append(problem)
     for file in (*left, *(problem.file for problem in damaged)):
         file.unlink(missing_ok=True)
     if damaged or missing:
@@ -145,25 +130,12 @@ def repair(plan: Plan, folder: Path) -> list[str]:
     return said + [f"{folder / name} is missing: it is made anew" for name in missing]
 
 
-def _damaged(plan: Plan, folder: Path) -> list[files.Damaged]:
-    """Files that are there and unsound. Of an unfinished run, only those that hold their own checksum."""
-    noted = _noted_checksums(folder)
-    if noted:
-        return _changed(folder, noted)
-    problems = []
-    for file in (folder / one.name for one in planned(plan)):
-        try:
-            if file.exists():
-                files.read(file)
-        except files.Damaged as problem:
-            problems.append(problem)
-    return problems
-
-
-def _changed(folder: Path, noted: dict[str, str]) -> list[files.Damaged]:
-    there = [name for name in noted if (folder / name).exists()]
-    changed = [folder / name for name in there if _sha256(folder / name) != noted[name]]
-    return [files.Damaged(file, "it is not what the run has written") for file in changed]
+def _changed(folder: Path, noted: dict[str, str]) -> tuple[list[files.Damaged], list[str]]:
+    """What differs from the noted checksums, and what is gone."""
+    missing = [name for name in noted if not (folder / name).exists()]
+    there = [folder / name for name in noted if name not in missing]
+    changed = [file for file in there if _sha256(file) != noted[_below(file, folder)]]
+    return [files.Damaged(file, "it is not what the run has written") for file in changed], missing
 
 
 class Audit(NamedTuple):
@@ -178,24 +150,21 @@ class Audit(NamedTuple):
     def __str__(self) -> str:
         if self.sound:
             return f"{self.results}: {self.files} files, all there, sound and as planned"
-        lines = [
-            f"{self.results}/{name}: {why}"
-            for name, why in sorted((self.redo | self.remove).items())
-        ]
+        wrong = sorted((self.redo | self.remove).items())
+        lines = [f"{self.results}/{name}: {why}" for name, why in wrong]
         if not self.finished:
             lines.append(f"{self.results}/{CHECKSUMS} is missing: the run has not come to its end")
-        if self.redo or not self.finished:
+        redo, remove = (
+            [f"{self.results}/{name}" for name in sorted(names)]
+            for names in (self.redo, self.remove)
+        )
+        if redo or not self.finished:
             command = ["snakemake", "--cores", "all", "--rerun-incomplete"]
             command += ["--configfile", f"{self.results}/{CONFIG}"]
-            command += (
-                ["--forcerun", *(f"{self.results}/{name}" for name in sorted(self.redo))]
-                if self.redo
-                else []
-            )
+            command += ["--forcerun", *redo] if redo else []
             lines.append(f"To make only what is needed anew:\n  {shlex.join(command)}")
-        if self.remove:
-            files = shlex.join(f"{self.results}/{name}" for name in sorted(self.remove))
-            lines.append(f"To remove what does not belong there:\n  rm {files}")
+        if remove:
+            lines.append(f"To remove what does not belong there:\n  rm {shlex.join(remove)}")
         return "\n".join(lines)
 
     @property
@@ -205,10 +174,10 @@ class Audit(NamedTuple):
 
 def check(folder: Path) -> Audit:
     """Audit a results folder against its own configuration and the sources at hand."""
-    plan = noted_plan(folder)
-    noted = _noted_checksums(folder)
-    redo = {name: "missing" for name in noted if not (folder / name).exists()}
-    redo |= {_below(problem.file, folder): problem.reason for problem in _changed(folder, noted)}
+    plan, noted = noted_plan(folder), _noted_checksums(folder)
+    changed, missing = _changed(folder, noted)
+    redo = dict.fromkeys(missing, "missing")
+    redo |= {_below(problem.file, folder): problem.reason for problem in changed}
     known = {one.name: one for one in planned(plan)}
     for name in known.keys() - redo.keys():
         try:
@@ -216,8 +185,10 @@ def check(folder: Path) -> Audit:
         except files.Damaged as problem:
             redo[name] = problem.reason
     remove = {_below(file, folder): "a temporary file" for file in files.temporaries(folder)}
-    for name in _files(folder) - noted.keys() - known.keys() - remove.keys():
-        if noted or name.partition("/")[0] in layout.RUNS:
+    there = {_below(file, folder) for file in folder.rglob("*") if file.is_file()}
+    for name in there - {CONFIG, CHECKSUMS} - noted.keys() - known.keys() - remove.keys():
+        room = name.partition("/")[0]
+        if room not in layout.NOT_RESULTS and (noted or room in layout.RUNS):
             remove[name] = "not of this run"
     return Audit(plan.config.results, len(noted.keys() | known.keys()), redo, remove, bool(noted))
 
@@ -232,9 +203,8 @@ def noted_plan(folder: Path) -> Plan:
     try:
         return make(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
     except FileNotFoundError:
-        raise ValueError(
-            f"{folder / CONFIG} does not exist: no run has been started in {folder}"
-        ) from None
+        what = f"{folder / CONFIG} does not exist: no run has been started in {folder}"
+        raise ValueError(what) from None
 
 
 def _noted_checksums(folder: Path) -> dict[str, str]:
@@ -243,19 +213,6 @@ def _noted_checksums(folder: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     return {name: checksum for checksum, _, name in (line.partition("  ") for line in lines)}
-
-
-def _files(folder: Path) -> set[str]:
-    """The names of all files that ought to be results."""
-    names = {
-        _below(Path(parent) / name, folder)
-        for parent, _, names in os.walk(folder)
-        for name in names
-    }
-    return {name for name in names if name.partition("/")[0] not in layout.NOT_RESULTS} - {
-        CONFIG,
-        CHECKSUMS,
-    }
 
 
 def _below(file: Path, folder: Path) -> str:

@@ -5,6 +5,7 @@ default run takes those that were kept.
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from nscmdp.suite import tuning
 from wei2023.runs import parts, specifications
 from wei2023.study import layout
 from wei2023.study.plan import Plan
+
+DECISIVE = ("frames", "start", "strict", "objective", "variants", "evaluate_every")
 
 
 def write(plan: Plan, results: Path, output: Path) -> None:
@@ -28,12 +31,7 @@ def text(plan: Plan, results: Path, name: str) -> str:
         "environment": {case.name: case.spec for case in plan.cases_of(name)},
         "effort": plan.effort_of(name),
         "searches": plan.searches_of(name),
-        "frames": chosen.frames,
-        "start": chosen.start,
-        "strict": chosen.strict,
-        "objective": chosen.objective,
-        "variants": chosen.variants,
-        "evaluate_every": chosen.evaluate_every,
+        **{key: getattr(chosen, key) for key in DECISIVE},
         "sources": {
             algorithm: specifications.search(plan, name, algorithm, chosen.episodes, 0)["sources"]
             for algorithm in chosen.algorithms
@@ -52,13 +50,19 @@ def text(plan: Plan, results: Path, name: str) -> str:
 
 def one_line_each(record: dict[str, Any]) -> str:
     head = json.dumps({key: value for key, value in record.items() if key != "searches"})[:-1]
-    parts = []
-    for algorithm, by_episodes in record["searches"].items():
-        for_each = [
-            f"{json.dumps(episodes)}: [\n"
-            + ",\n".join(json.dumps(entry) for entry in entries)
-            + "\n]"
-            for episodes, entries in by_episodes.items()
-        ]
-        parts.append(f"{json.dumps(algorithm)}: {{\n" + ",\n".join(for_each) + "\n}")
-    return f'{head},\n"searches": {{\n' + ",\n".join(parts) + "\n}}\n"
+
+    def block(begin: str, lines: Iterable[str], end: str) -> str:
+        return f"{begin}\n" + ",\n".join(lines) + f"\n{end}"
+
+    learners = [
+        block(
+            f"{json.dumps(algorithm)}: {{",
+            (
+                block(f"{json.dumps(K)}: [", map(json.dumps, entries), "]")
+                for K, entries in by_episodes.items()
+            ),
+            "}",
+        )
+        for algorithm, by_episodes in record["searches"].items()
+    ]
+    return block(f'{head},\n"searches": {{', learners, "}}") + "\n"

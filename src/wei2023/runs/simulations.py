@@ -25,9 +25,7 @@ from nscmdp.randomness import parse_seeds
 from nscmdp.suite import optima
 from wei2023.runs.records import SCHEMAS, record
 
-Chosen = dict[
-    tuple[str, str, int], dict[str, dict[str, float]]
-]  # by tuning, algorithm and K: factors by choice
+Chosen = dict[tuple[str, str, int], Any]  # by tuning, algorithm and K: factors by choice
 
 # What a log says of a run that came to its end.
 FINISHED = re.compile(r"(\S+) seed \d+: episode (\d+) of \2, ([\d.]+) s")
@@ -35,13 +33,11 @@ FINISHED = re.compile(r"(\S+) seed \d+: episode (\d+) of \2, ([\d.]+) s")
 
 def run_key(spec: dict[str, Any], learner: dict[str, Any], case: str) -> str:
     """A hash of everything that decides a run but its seed; a tuned learner's factors are among it."""
-    shared = {key: spec[key] for key in ("evaluate_every", "windows", "keep")}
-    sources = spec["sources"][learner["algorithm"]]
     decisive = {
-        **shared,
+        **{key: spec[key] for key in ("evaluate_every", "windows", "keep")},
         "case": spec["cases"][case],
         "learner": learner,
-        "sources": sources,
+        "sources": spec["sources"][learner["algorithm"]],
         "version": __version__,
     }
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:16]
@@ -76,9 +72,8 @@ def simulate_batch(
                     row = _simulate(env, spec, learner, f"{case} {name}", seed, best.get(case))
                     known[key, seed] = output, row  # another learner may have the same constants
                 rows.append({**row, "case": case, "learner": name, "key": key})
-    files.write(
-        output, pa.Table.from_pylist(rows, schema=SCHEMAS[spec["keep"]]), files.provenance(spec)
-    )
+    table = pa.Table.from_pylist(rows, schema=SCHEMAS[spec["keep"]])
+    files.write(output, table, files.provenance(spec))
 
 
 def chosen_factors(tuned: Sequence[Path]) -> Chosen:
@@ -104,29 +99,22 @@ def with_chosen_factors(
     at = episodes if learner["tuned_at"] == "each" else case["episodes"]
     factors = chosen[learner["tuning"], algorithm, at][learner["choice"]]
     factors = {name: value * learner["times"].get(name, 1.0) for name, value in factors.items()}
-    rest = {
-        key: value
-        for key, value in learner.items()
-        if key not in ("times", "choice", "tuned_at", "tuning")
-    }
+    own = ("times", "choice", "tuned_at", "tuning")
+    made = {key: value for key, value in learner.items() if key not in own}
     if learner["tuned_at"] in ("kept", "scaled"):
         there = case if learner["tuned_at"] == "kept" else case | {"episodes": episodes}
-        made = kept_constants(
-            *(json.dumps(part) for part in (there, algorithm, factors, learner["variants"]))
-        )
-        rest["constants"] = made | learner["constants"]
-    return {**rest, "setting": "scaled", "factors": factors}
+        decisive = (there, algorithm, factors, learner["variants"])
+        kept = kept_constants(*map(json.dumps, decisive))
+        made["constants"] = kept | learner["constants"]
+    return {**made, "setting": "scaled", "factors": factors}
 
 
 @cache
 def kept_constants(case: str, algorithm: str, factors: str, variants: str) -> dict[str, float]:
     """The constants that factors make in a case, as numbers."""
-    there = json.loads(case)
+    there, name, given, departures = map(json.loads, (case, algorithm, factors, variants))
     known = Problem.of(environments.make(there["name"], there["episodes"], **there["options"]))
-    made = algorithms.constants(
-        json.loads(algorithm), known, "scaled", json.loads(factors), json.loads(variants)
-    )
-    return algorithms.scalars(made)
+    return algorithms.scalars(algorithms.constants(name, known, "scaled", given, departures))
 
 
 def _simulate(
@@ -137,26 +125,19 @@ def _simulate(
     seed: int,
     best: Array | None,
 ) -> dict[str, Any]:
-    began = time.monotonic()
-    reported = [began]
+    began = reported = time.monotonic()
 
     def progress(episode: int) -> None:
         """At most one line a second, and one at the end."""
+        nonlocal reported
         now = time.monotonic()
-        if now - reported[0] > 1 or episode == env.episodes:
-            reported[0] = now
+        if now - reported > 1 or episode == env.episodes:
+            reported = now
             line = f"{called} seed {seed}: episode {episode} of {env.episodes}, {now - began:.2f} s"
             print(line, file=sys.stderr, flush=True)
 
-    run = simulate.run(
-        env,
-        seed=seed,
-        evaluate_every=spec["evaluate_every"],
-        windows=spec["windows"],
-        solve=False,
-        progress=progress,
-        **learner,
-    )
+    options = {key: spec[key] for key in ("evaluate_every", "windows")}
+    run = simulate.run(env, seed=seed, solve=False, progress=progress, **options, **learner)
     return {"seed": seed, **record(run, env, spec["keep"], best)}
 
 
@@ -167,11 +148,9 @@ def finished(logs: Path) -> Iterator[tuple[str, int, float]]:
             yield learner, int(episodes), float(seconds)
 
 
-def _rows_elsewhere(
-    output: Path, seeds: list[int]
-) -> dict[tuple[str, int], tuple[Path, dict[str, Any]]]:
+def _rows_elsewhere(output: Path, seeds: list[int]) -> dict[tuple[str, int], tuple[Path, Any]]:
     """The runs of these seeds in sound files beside ``output``, by their key and seed."""
-    rows: dict[tuple[str, int], tuple[Path, dict[str, Any]]] = {}
+    rows: dict[tuple[str, int], tuple[Path, Any]] = {}
     for file in sorted(output.parent.glob("seeds=*.parquet")):
         try:
             if not set(parse_seeds(file.stem.removeprefix("seeds="))) & set(seeds):

@@ -76,7 +76,7 @@ def simulation(plan: Plan, experiment: str, unit: str) -> Specification:
     """For the runs of a unit: learners that one job simulates, whatever the seeds."""
     chosen = plan.experiment(experiment)
     learners = chosen.units[unit]
-    tuned = plan.tuned_at(chosen, learners)
+    tuned = plan.tuned_at(experiment, learners)
     return {
         "cases": {case.name: case.spec for case in plan.cases_of(experiment)},
         "learners": {one.name: plan.learner_spec(experiment, one) for one in learners},
@@ -128,7 +128,8 @@ def part(plan: Plan, experiments: Iterable[str], kept: Iterable[str] = ()) -> Sp
     asked = {*experiments}
     names = {*asked, *map(plan.optima_of, asked)}
     chosen = [one for one in plan.config.experiments if one.name in names]
-    used = {name for one in chosen for name in plan.tunings_behind(one)}
+    tuned = {keys[0] for one in chosen for keys in plan.tuned_at(one.name)}
+    used = {name for one in tuned for name in (one, *plan.started_from(one))}
     tunings = [one for one in plan.config.tunings if one.name in used]
     nothing = {"shown": [], "protocols": None, "claims": None, "suite": None, "tunings": tunings}
     left_out = {key: value for key, value in nothing.items() if key not in kept}

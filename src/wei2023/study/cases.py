@@ -1,6 +1,7 @@
 """A case: an environment under one reading, at one budget and number of episodes."""
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +10,7 @@ from nscmdp import environments
 from nscmdp.drift import DriftingCMDP
 from wei2023.study.config import Experiment, Tuning, environment_options
 
+UNUSUAL = re.compile(r"[^\w.-]")
 DEFAULT = "default"  # the reading, or the budget, of an environment as it stands
 
 
@@ -37,32 +39,25 @@ class Case:
         return {**named, "fingerprint": self.env.fingerprint()}
 
 
-def of_experiment(experiment: Experiment) -> list[Case]:
-    name = experiment.environment.name
+def of_study(study: Experiment | Tuning) -> list[Case]:
+    """Readings, budgets and numbers of episodes of an experiment, or the episodes of a tuning."""
+    of, name = study.name, study.environment.name
+    if isinstance(study, Tuning):
+        options = environment_options(study, {})
+        numbers = (study.episodes, *study.checks)
+        return [Case(of, name, DEFAULT, DEFAULT, options, episodes) for episodes in numbers]
     return [
-        Case(experiment.name, name, _slug(reading), _slug(budget), options, episodes)
-        for i, reading in enumerate(experiment.readings)
-        for j, budget in enumerate(experiment.budgets)
+        Case(of, name, _slug(reading), _slug(budget), options, episodes)
+        for i, reading in enumerate(study.readings)
+        for j, budget in enumerate(study.budgets)
         for options in [
-            environment_options(experiment, {f"readings[{i}]": reading, f"budgets[{j}]": budget})
+            environment_options(study, {f"readings[{i}]": reading, f"budgets[{j}]": budget})
         ]
-        for episodes in experiment.episodes
-    ]
-
-
-def of_tuning(tuning: Tuning) -> list[Case]:
-    options, name = environment_options(tuning, {}), tuning.environment.name
-    return [
-        Case(tuning.name, name, DEFAULT, DEFAULT, options, episodes)
-        for episodes in (tuning.episodes, *tuning.checks)
+        for episodes in study.episodes
     ]
 
 
 def _slug(options: dict[str, Any]) -> str:
     """legs=4,seed=1 of some options, in characters that a folder may have."""
-
-    def text(value: Any) -> str:
-        written = value if isinstance(value, str) else json.dumps(value)
-        return "".join(c if c.isalnum() or c in "._-" else "_" for c in written)
-
-    return ",".join(f"{key}={text(value)}" for key, value in options.items()) or DEFAULT
+    texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in options.items()}
+    return ",".join(f"{k}={UNUSUAL.sub('_', text)}" for k, text in texts.items()) or DEFAULT

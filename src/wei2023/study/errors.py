@@ -3,9 +3,8 @@
 import difflib
 import json
 import re
-import types
-from collections.abc import Iterable
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
@@ -33,6 +32,9 @@ class Problem(NamedTuple):
         key = self.key or "all of it"
         return f"{key} = {self.value}: {self.message}" if self.value else f"{key} {self.message}"
 
+    def below(self, key: str) -> "Problem":
+        return self._replace(key=f"{key}.{self.key}".strip("."))
+
 
 def below(key: str, value: Any, message: str) -> PydanticCustomError:
     """For validators: what stands at ``key``, below the model that they validate, is wrong."""
@@ -48,112 +50,77 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def infeasible(key: str, options: dict[str, Any], error: Exception) -> Unacceptable:
-    """No policy keeps the constraint: its limit is named, where the environment has one."""
-    found = f".limit = {options['limit']}" if "limit" in options else ""
-    return Unacceptable(f"config: {key}.environment{found} is infeasible: {error}")
+def foremost(error: ValidationError, raw: Any, model: Any) -> Problem:
+    """The problem to begin with: keys that there are not come before all others.
 
-
-def explain(error: ValidationError, model: Any) -> Unacceptable:
-    """The first problem that was found, keys that there are not before all others."""
-    first, others = foremost(error, model)
-    return Unacceptable(f"config: {first}" + (f" (and {others} more)" if others else ""))
-
-
-def foremost(error: ValidationError, model: Any) -> tuple[Problem, int]:
-    """The problem to begin with, and how many other keys have one.
-
-    Where a value may be of several types, it has a problem as each: the one that is deepest is the one that is meant.
+    Where a value may be of several types, it has a problem as each: the deepest one is meant.
     """
-    problems = [_problem(found, model) for found in error.errors(include_url=False)]
+    problems = [_problem(found, raw, model) for found in error.errors(include_url=False)]
     first = min(problems, key=lambda one: not one.unknown)
     alike = [one for one in problems if one.key.startswith(first.key)]
-    return max(alike, key=lambda one: (len(one.key), "did you mean" in one.message)), len(
-        problems
-    ) - len(alike)
+    return max(alike, key=lambda one: (len(one.key), "did you mean" in one.message))
 
 
-def _problem(found: Any, model: Any) -> Problem:
+def _problem(found: Any, raw: Any, model: Any) -> Problem:
     kind, context, value = found["type"], found.get("ctx", {}), found["input"]
-    key, place = _follow(found["loc"], model)
-    message = found["msg"].removeprefix("Value error, ")
-    message = message[:1].lower() + message[1:]
-    if kind == "extra_forbidden":
-        _, owner = _follow(found["loc"][:-1], model)
-        message = unknown(
-            found["loc"][-1], getattr(_bare(owner), "model_fields", ()), "unknown key"
-        )
-        return Problem(key, shown(value), message, unknown=True)
-    if kind == "missing":
-        return Problem(key, "", "is missing")
+    key, last = _key(found["loc"], raw), str(found["loc"][-1] if found["loc"] else "")
+    problem = Problem(key, shown(value), found["msg"].removeprefix("Value error, "))
+    tag = context.get("discriminator", "").strip("'")
     if kind == PROBLEM:
-        return Problem(**context)._replace(key=_joined(key, context["key"]))
-    if kind == "union_tag_not_found" and isinstance(value, dict):
-        return _untagged(key, context["discriminator"].strip("'"), value, place)
+        return Problem(**context).below(key)
+    if kind == "missing":
+        return Problem(last, "", "is missing").below(key)
+    if kind == "extra_forbidden":
+        known = [name for one in _owners(found["loc"][:-1], model) for name in one.model_fields]
+        return problem._replace(message=unknown(last, known, "unknown key"), unknown=True)
+    if kind == "union_tag_not_found" and isinstance(value, dict):  # it is missing, or misspelt
+        near = difflib.get_close_matches(tag, value, n=1)
+        if not near:
+            return Problem(tag, "", "is missing").below(key)
+        message = unknown(near[0], [tag], "unknown key")
+        return Problem(near[0], shown(value[near[0]]), message, unknown=True).below(key)
     if kind == "union_tag_invalid":
-        tag = context["discriminator"].strip("'")
-        known = _quoted(context["expected_tags"])
-        return Problem(_joined(key, tag), shown(value[tag]), unknown(value[tag], known))
+        message = unknown(value[tag], re.findall(r"'([^']*)'", context["expected_tags"]))
+        return Problem(tag, shown(value[tag]), message).below(key)
     if kind == "literal_error" and isinstance(value, str):
-        message = unknown(value, _quoted(context["expected"]))
-    return Problem(key, shown(value), message)
+        message = unknown(value, re.findall(r"'([^']*)'", context["expected"]))
+        return problem._replace(message=message)
+    return problem._replace(message=problem.message[:1].lower() + problem.message[1:])
 
 
-def _untagged(key: str, tag: str, value: dict[str, Any], place: Any) -> Problem:
-    """``tag`` says which model is meant: it is missing, or one of the keys is meant to be it."""
-    near = difflib.get_close_matches(tag, value, n=1)
-    if not near:
-        return Problem(_joined(key, tag), "", "is missing")
-    known = dict.fromkeys(
-        field for member in get_args(_bare(place)) for field in member.model_fields
-    )
-    where, message = _joined(key, _text(near[0])), unknown(near[0], known, "unknown key")
-    return Problem(where, shown(value[near[0]]), message, unknown=True)
-
-
-def _quoted(text: str) -> list[str]:
-    """The names in 'one', 'two' or 'three'."""
-    return re.findall(r"'([^']*)'", text)
-
-
-def _follow(location: Iterable[int | str], model: Any) -> tuple[str, Any]:
-    """The key as the file writes it, and the type of what stands there.
-
-    Pydantic also names the member of a union that it has tried, which the file does not.
-    """
-    here, key = model, ""
+def _key(location: Iterable[int | str], raw: Any) -> str:
+    """The key as the file writes it: pydantic also names the member of a union that it has tried."""
+    key = ""
     for part in location:
-        here = _bare(here)
-        members = get_args(here) if _is_union(here) else ()
-        if members and isinstance(part, str):
-            here = next((one for one in members if getattr(one, "__name__", "") == part), None)
-            continue
-        key += f"[{part}]" if isinstance(part, int) else f".{_text(part)}"
-        if isinstance(here, type) and issubclass(here, BaseModel) and part in here.model_fields:
-            here = here.model_fields[str(part)].annotation
-        else:
-            here = get_args(here)[-1] if get_origin(here) in (list, dict) else None
-    return key.lstrip("."), here
+        there = range(len(raw)) if isinstance(raw, list) else raw if isinstance(raw, dict) else ()
+        if part in there:
+            raw = raw[part]  # type: ignore[index]
+            key += f"[{part}]" if isinstance(part, int) else f".{shown(part)[1:-1]}"
+    return key.lstrip(".")
 
 
-def _bare(annotation: Any) -> Any:
-    """Without constraints, and without None as the alternative."""
-    while get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    if _is_union(annotation):
-        others = [one for one in get_args(annotation) if one is not type(None)]
-        return _bare(others[0]) if len(others) == 1 else annotation
-    return annotation
+def _owners(location: Iterable[int | str], model: Any) -> list[type[BaseModel]]:
+    """The models that a value at some place may be of."""
+    here = [*_models(model)]
+    for part in location:
+        fields = [one.model_fields[str(part)] for one in here if part in one.model_fields]
+        inner = [one for field in fields for one in _models(field.annotation)]
+        here = [one for one in here if one.__name__ == part] or inner or here
+    return here
 
 
-def _is_union(annotation: Any) -> bool:
-    return get_origin(annotation) in (Union, types.UnionType)
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
 
 
-def _joined(key: str, part: str) -> str:
-    return f"{key}.{part}".strip(".")
-
-
-def _text(key: object) -> str:
-    """A key as it can stand in one line."""
-    return shown(str(key))[1:-1]
+def checked(model: Any, raw: Any, where: str = "") -> Any:
+    """What a model makes of a raw value; ``where`` names the key that it stands under."""
+    try:
+        return model.model_validate_json(json.dumps(raw))
+    except ValidationError as error:
+        raise Unacceptable(f"config: {foremost(error, raw, model).below(where)}") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Unacceptable(f"config: {error}: expected text, numbers, lists and mappings") from None

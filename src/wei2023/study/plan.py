@@ -1,29 +1,54 @@
 """From a configuration to the list of what has to be computed, with every mistake found before any work starts.
 
 A case is an environment under one reading, at one budget and number of episodes; a run is a learner in a case with one
-seed.
+seed. One job simulates a unit in all cases of an experiment, for a batch of seeds.
 """
 
+import json
 import warnings
 from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from nscmdp import algorithms, environments, optimum
+import yaml
+
+from nscmdp import algorithms, environments
 from nscmdp.problem import DoesNotFit, Problem
 from nscmdp.randomness import format_seeds
 from nscmdp.suite import definition
-from wei2023.study import catalogue, errors, layout, protocols, requests, roles, suite
+from wei2023.study import cases, catalogue, layout, protocols, requests, roles, suite
 from wei2023.study.cases import Case
-from wei2023.study.config import TUNED, Experiment, Tuning, Unacceptable, parse
-from wei2023.study.searches import Searches
+from wei2023.study.config import TUNED, Config, Experiment, Tuning, Unacceptable, parse
 
 STRETCHES = 16  # of a run: at the end of each its policy is kept
 
 
-class Plan(Searches):
-    """What has to be computed. One job simulates a unit in all cases of an experiment, for a batch of seeds."""
+class Plan:
+    """What has to be computed; all files are named below the results folder."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.experiments = [one.name for one in config.experiments]
+        self.tunings = [one.name for one in config.tunings]
+        self._studies: dict[str, Any] = {
+            one.name: one for one in (*config.experiments, *config.tunings)
+        }
+        self._cases = {name: cases.of_study(one) for name, one in self._studies.items()}
+
+    def study(self, name: str) -> Any:
+        """The experiment or tuning of a name."""
+        return self._studies[name]
+
+    def experiment(self, name: str) -> Experiment:
+        return self._studies[name]
+
+    def tuning(self, name: str) -> Tuning:
+        return self._studies[name]
+
+    def cases_of(self, name: str) -> list[Case]:
+        """Those of an experiment or a tuning."""
+        return self._cases[name]
 
     @property
     def cases(self) -> list[Case]:
@@ -41,33 +66,12 @@ class Plan(Searches):
     @cached_property
     def algorithms(self) -> list[str]:
         """All whose kernels are needed."""
-        tuned = {algorithm for _, algorithm, *_ in self.search_files()}
-        return sorted(
-            tuned
-            | {learner.algorithm for one in self.config.experiments for learner in one.all_learners}
-        )
-
-    def behind(self, role: str) -> set[str]:
-        """The experiments of a role, those whose optima they use, and the tunings that choose their factors."""
-        names = self.roles.get(role, [])
-        tunings = {
-            name
-            for one in map(self.experiment, names)
-            for name, _, _ in self.tuned_at(one, one.all_learners)
-        }
-        return {*names, *map(self.optima_of, names), *tunings}
-
-    def seeds_of(self, name: str) -> list[int]:
-        """Of all its runs."""
-        chosen = self.study(name)
-        return self.config.effort.seed_list if isinstance(chosen, Tuning) else chosen.seed_list
+        learners = {one.algorithm for each in self.config.experiments for one in each.all_learners}
+        return sorted(learners | {algorithm for _, algorithm, *_ in self.search_files()})
 
     @cached_property
     def roles(self) -> dict[str, list[str]]:
-        """The experiments of each role that some have; "tuning" has the tunings but the suite's.
-
-        The suite's tunings are many, and are not drawn.
-        """
+        """The experiments of each role; "tuning" has the tunings but the suite's, which are not drawn."""
         found = {
             role: [one.name for one in self.config.experiments if one.role == role]
             for role in catalogue.ROLES
@@ -75,6 +79,28 @@ class Plan(Searches):
         of_suite = {self.experiment(one).tuning for one in found[definition.ROLE]}
         found["tuning"] = [name for name in self.tunings if name not in of_suite]
         return {role: names for role, names in found.items() if names}
+
+    def behind(self, role: str) -> set[str]:
+        """The experiments of a role, those whose optima they use, and the tunings that choose their factors."""
+        names = self.roles.get(role, [])
+        tunings = {keys[0] for name in names for keys in self.tuned_at(name)}
+        return {*names, *map(self.optima_of, names), *tunings}
+
+    # What is shown.
+
+    @property
+    def simulations(self) -> list[str]:
+        """The experiments on which the simulation's claim is judged, but for those of choices that are switched."""
+        return self.roles.get(protocols.ROLE, [])
+
+    @property
+    def claim_groups(self) -> list[str]:
+        """The files of checks that are run."""
+        return [] if self.config.claims is None else list(catalogue.CLAIM_GROUPS)
+
+    @property
+    def shown(self) -> list[dict[str, Any]]:
+        return [one.specification for one in self.config.shown]
 
     @property
     def suite_file(self) -> Path:
@@ -90,20 +116,8 @@ class Plan(Searches):
         """By name: the tables of the whole suite that the repository keeps, where this run has a part of it."""
         names = ("suite_ranking.csv", "suite_hypotheses.csv")
         part = 0 < len(self.roles.get(definition.ROLE, [])) < len(self.suite.environments)
-        return {
-            name: definition.KEPT / name
-            for name in names
-            if part and (definition.KEPT / name).is_file()
-        }
-
-    @property
-    def simulations(self) -> list[str]:
-        """The experiments on which the simulation's claim is judged, but for those of choices that are switched."""
-        return self.roles.get(protocols.ROLE, [])
-
-    @property
-    def shown(self) -> list[dict[str, Any]]:
-        return [one.specification for one in self.config.shown]
+        kept = {name: definition.KEPT / name for name in names if part}
+        return {name: file for name, file in kept.items() if file.is_file()}
 
     @property
     def notebooks(self) -> dict[str, list[catalogue.Figure]]:
@@ -121,7 +135,7 @@ class Plan(Searches):
         return given | {"roles": {role: found.get(role, []) for role in chosen.roles}}
 
     def read_by(self, notebook: str) -> list[str]:
-        """The files that a notebook draws, below the results folder."""
+        """The files that a notebook draws."""
         (chosen,) = [one for one in catalogue.NOTEBOOKS if one.name == notebook]
         return [*self.read_beside(chosen), *self.data_of(chosen.roles)]
 
@@ -143,28 +157,17 @@ class Plan(Searches):
                 found += self.tables_of(role)
         return found
 
-    @cache  # noqa: B019
-    def optima_of(self, experiment: str) -> str:
-        """The experiment whose optima serve this one: the first that has its environments at the same episodes."""
-        mine = self.solved_in(experiment)
+    def read_by_checks(self, group: str) -> list[str]:
+        """The tables that a group of checks reads."""
+        made = self.judged()
+        return [name for name in map(layout.table, catalogue.CLAIM_GROUPS[group]) if name in made]
 
-        def serves(other: str) -> bool:
-            theirs = self.solved_in(other)
-            alike = theirs["evaluate_every"] == mine["evaluate_every"] and {*mine["seeds"]} <= {
-                *theirs["seeds"]
-            }
-            enough = theirs["references"] or not mine["references"]
-            return alike and enough and mine["cases"].items() <= theirs["cases"].items()
+    # Optima.
 
-        return next(other for other in self.experiments if other == experiment or serves(other))
-
-    @property
-    def solved(self) -> list[str]:
-        """The experiments that have a file of optima, and the tunings whose searches are part of the run."""
-        return [
-            *dict.fromkeys(map(self.optima_of, self.experiments)),
-            *(() if self.recorded else self.tunings),
-        ]
+    def seeds_of(self, name: str) -> list[int]:
+        """Of all runs of an experiment or a tuning."""
+        chosen = self.study(name)
+        return self.config.effort.seed_list if isinstance(chosen, Tuning) else chosen.seed_list
 
     @cache  # noqa: B019
     def solved_in(self, name: str) -> dict[str, Any]:
@@ -178,53 +181,149 @@ class Plan(Searches):
             "references": isinstance(chosen, Tuning) or chosen.role in catalogue.JUDGED,
         }
 
-    def tuned_by(self, experiment: str, unit: str | None = None) -> list[str]:
-        """The files that hold factors of the learners of an experiment, or of one unit, below the results folder."""
-        chosen = self.experiment(experiment)
-        learners = chosen.all_learners if unit is None else chosen.units[unit]
-        return [layout.tuning(*keys) for keys in self.tuned_at(chosen, learners)]
+    @cache  # noqa: B019
+    def optima_of(self, experiment: str) -> str:
+        """The experiment whose optima serve this one: the first that has its environments at the same episodes."""
+        mine = self.solved_in(experiment)
+        for other in self.experiments:
+            theirs = self.solved_in(other)
+            if other == experiment or (
+                theirs["evaluate_every"] == mine["evaluate_every"]
+                and {*mine["seeds"]} <= {*theirs["seeds"]}
+                and theirs["references"] >= mine["references"]
+                and mine["cases"].items() <= theirs["cases"].items()
+            ):
+                return other
+        raise KeyError(experiment)
 
-    def tuned_at(self, experiment: Experiment, learners: list[Any]) -> list[tuple[str, str, int]]:
-        """(tuning, algorithm, episodes) of all choices that some learners of an experiment are made with."""
-        found = set()
-        for one in learners:
+    @property
+    def solved(self) -> list[str]:
+        """The experiments that have a file of optima, and the tunings whose searches are part of the run."""
+        tunings = () if self.recorded else self.tunings
+        return [*dict.fromkeys(map(self.optima_of, self.experiments)), *tunings]
+
+    # Searches and tunings.
+
+    @property
+    def recorded(self) -> bool:
+        """Are searches recorded, or part of the run?"""
+        return self.config.searches is not None
+
+    @cache  # noqa: B019
+    def record(self, tuning: str) -> dict[str, Any]:
+        """What is recorded of a tuning's searches: entries by algorithm and number of episodes."""
+        file = Path(str(self.config.searches)) / layout.record(tuning)
+        try:
+            return json.loads(file.read_text(encoding="utf-8"))["searches"]
+        except (OSError, ValueError) as error:
+            raise Unacceptable(f"{file} cannot be read ({error}): make search makes it") from None
+
+    def recorded_searches(self, tuning: str, algorithm: str, episodes: int) -> list[dict[str, Any]]:
+        """What the searches for an algorithm kept."""
+        found = self.record(tuning).get(algorithm, {}).get(str(episodes))
+        if found is None:
+            what = f"has no search for {algorithm} at {episodes} episodes: make search makes it"
+            raise Unacceptable(f"{self.config.searches}/{layout.record(tuning)} {what}")
+        return [entry for entry in found if entry["kept"]]
+
+    def effort_of(self, tuning: str) -> dict[str, Any]:
+        """How hard a tuning tries, and on which seeds."""
+        chosen, effort = self.tuning(tuning), self.config.effort
+        return {
+            "population": chosen.population or effort.population,
+            "generations": chosen.generations or effort.generations,
+            "seeds": chosen.seeds or effort.seeds,
+            "search_seeds": effort.search_list,
+            "selection_seeds": effort.selection_list,
+        }
+
+    def searches_of(self, tuning: str) -> int:
+        return self.tuning(tuning).searches or self.config.effort.searches
+
+    @cached_property
+    def thresholds(self) -> dict[str, float]:
+        """The defaults of the thresholds that the parts of the simulation's claim are judged by."""
+        found = yaml.safe_load(catalogue.CLAIMS.read_text(encoding="utf-8"))["thresholds"]
+        return {name: threshold["default"] for name, threshold in found.items()}
+
+    def started_from(self, tuning: str) -> list[str]:
+        """The tunings that a tuning's searches go back to, the nearest first."""
+        other = self.tuning(tuning).start
+        return [] if other is None else [other, *self.started_from(other)]
+
+    def started_by(self, tuning: str, algorithm: str) -> list[str]:
+        """The file whose choice the searches for an algorithm begin from, or none."""
+        nearest = self.started_from(tuning)[:1]
+        return [layout.tuning(one, algorithm, self.tuning(one).episodes) for one in nearest]
+
+    def tuning_files(self) -> list[tuple[str, str, int, str]]:
+        """(tuning, algorithm, episodes, file) of every tuning job."""
+        return [
+            (name, algorithm, case.episodes, layout.tuning(name, algorithm, case.episodes))
+            for name in self.tunings
+            for case in self._cases[name]
+            for algorithm in self.tuning(name).algorithms
+        ]
+
+    def search_files(self) -> list[tuple[str, str, int, int, str]]:
+        """(tuning, algorithm, episodes, search, file) of every search of this run: none where they are recorded."""
+        return [
+            (name, algorithm, episodes, search, layout.search(name, algorithm, episodes, search))
+            for name, algorithm, episodes, _ in self.tuning_files()
+            for search in range(0 if self.recorded else self.searches_of(name))
+        ]
+
+    def searched_by(self, tuning: str, algorithm: str, episodes: int) -> list[str]:
+        """The files of the searches behind a tuning."""
+        asked = (tuning, algorithm, episodes)
+        return [file for *keys, _, file in self.search_files() if (*keys,) == asked]
+
+    # Learners and their runs.
+
+    def tuned_at(
+        self, experiment: str, learners: list[Any] | None = None
+    ) -> list[tuple[str, str, int]]:
+        """(tuning, algorithm, episodes) of all choices that learners of an experiment are made with."""
+        chosen, found = self.experiment(experiment), set()
+        for one in chosen.all_learners if learners is None else learners:
             if one.setting == TUNED:
-                name = str(experiment.tuning_of(one))
+                name = str(chosen.tuning_of(one))
                 once = [self.tuning(name).episodes]
-                found |= {
-                    (name, one.algorithm, at)
-                    for at in (experiment.episodes if one.tuned_at == "each" else once)
-                }
+                for K in chosen.episodes if one.tuned_at == "each" else once:
+                    found.add((name, one.algorithm, K))
         return sorted(found)
 
-    def tunings_behind(self, experiment: Experiment) -> set[str]:
-        """The tunings that choose factors of an experiment's learners, and those that these start from."""
-        used = {name for name, _, _ in self.tuned_at(experiment, experiment.all_learners)}
-        return {name for one in used for name in (one, *self.started_from(one))}
-
-    def learner_spec(self, experiment: str, learner: Any) -> dict[str, Any]:
-        """What decides a learner of an experiment; of a tuned one, with the tuning that it is tuned by."""
-        tuned = (
-            {"tuning": self.experiment(experiment).tuning_of(learner)}
-            if learner.setting == TUNED
-            else {}
-        )
-        return {**learner.specification, **tuned}
+    def tuned_by(self, experiment: str, unit: str | None = None) -> list[str]:
+        """The files that hold factors of the learners of an experiment, or of one unit."""
+        learners = None if unit is None else self.experiment(experiment).units[unit]
+        return [layout.tuning(*keys) for keys in self.tuned_at(experiment, learners)]
 
     def tuned_in(self, experiment: str, learners: list[Any]) -> dict[str, dict[str, Any]]:
         """By tuning of some learners: the case in which it decides."""
-        tuned = self.tuned_at(self.experiment(experiment), learners)
-        return {name: self.cases_of(name)[0].spec for name, _, _ in tuned}
+        names = [name for name, _, _ in self.tuned_at(experiment, learners)]
+        return {name: self.cases_of(name)[0].spec for name in names}
+
+    def learner_spec(self, experiment: str, learner: Any) -> dict[str, Any]:
+        """What decides a learner of an experiment; of a tuned one, with the tuning that it is tuned by."""
+        if learner.setting != TUNED:
+            return learner.specification
+        return learner.specification | {"tuning": self.experiment(experiment).tuning_of(learner)}
 
     @cache  # noqa: B019
     def run_files(self, experiment: str) -> list[tuple[str, list[int], str]]:
-        """(unit, seeds, file below the results folder) of every simulation job of an experiment."""
-        chosen = self.experiment(experiment)
-        return [
-            (unit, seeds, layout.simulations(experiment, unit, format_seeds(seeds)))
-            for unit in chosen.units
-            for seeds in self._batches(chosen, unit)
-        ]
+        """(unit, seeds, file) of every simulation job: seeds of one block of ``batch`` numbers, so more add batches."""
+        chosen, files = self.experiment(experiment), []
+        for unit in chosen.units:
+            size = chosen.batch or self.config.batch
+            if size == "auto":
+                size = requests.batch(self, experiment, unit)
+            blocks: dict[int, list[int]] = {}
+            for seed in chosen.seed_list:
+                blocks.setdefault(seed // size, []).append(seed)
+            for seeds in blocks.values():
+                file = layout.simulations(experiment, unit, format_seeds(seeds))
+                files.append((unit, seeds, file))
+        return files
 
     @property
     def watched(self) -> list[str]:
@@ -233,11 +332,13 @@ class Plan(Searches):
 
     def watched_case(self, experiment: str) -> Case:
         """Of its first reading and budget the one with most episodes."""
-        first, *others = self.cases_of(experiment)
+        first = self.cases_of(experiment)[0]
         alike = [
-            case for case in others if (case.reading, case.budget) == (first.reading, first.budget)
+            case
+            for case in self.cases_of(experiment)
+            if (case.reading, case.budget) == (first.reading, first.budget)
         ]
-        return max([first, *alike], key=lambda case: case.episodes)
+        return max(alike, key=lambda case: case.episodes)
 
     def watched_episodes(self, experiment: str) -> list[int]:
         """About twenty, the first and the last among them: 1, 10, 100, ... of the first stretch, the end of each."""
@@ -247,50 +348,31 @@ class Plan(Searches):
         return sorted({1, *decades, *ends} - {0})
 
     def policy_files(self, experiment: str) -> list[tuple[str, str]]:
-        """(unit, file below the results folder) of every job that keeps policies of an experiment."""
-        return [
-            (unit, layout.policies(experiment, unit)) for unit in self.experiment(experiment).units
-        ]
+        """(unit, file) of every job that keeps policies of an experiment."""
+        units = self.experiment(experiment).units
+        return [(unit, layout.policies(experiment, unit)) for unit in units]
 
-    def _batches(self, experiment: Experiment, unit: str) -> list[list[int]]:
-        """Seeds by job. A batch holds the seeds of one block of ``batch`` numbers, so more seeds add batches."""
-        size = experiment.batch or self.config.batch
-        if size == "auto":
-            size = requests.batch(self, experiment.name, unit)
-        blocks: dict[int, list[int]] = {}
-        for seed in experiment.seed_list:
-            blocks.setdefault(seed // size, []).append(seed)
-        return list(blocks.values())
+    # All files.
 
     def computed(self) -> list[str]:
-        """The files of optima, searches, tunings, runs and policies, below the results folder."""
-        optima = [layout.optima(name) for name in self.solved]
-        runs = [file for name in self.experiments for _, _, file in self.run_files(name)]
-        searched, tuned = (
-            [file for *_, file in files] for files in (self.search_files(), self.tuning_files())
-        )
-        return [*optima, *searched, *tuned, *runs, *self.policies()]
-
-    def policies(self) -> list[str]:
-        """The files of the policies of all experiments that are watched."""
-        return [file for name in self.watched for _, file in self.policy_files(name)]
+        """The files of optima, searches, tunings, runs and policies."""
+        return [
+            *map(layout.optima, self.solved),
+            *(file for *_, file in self.search_files()),
+            *(file for *_, file in self.tuning_files()),
+            *(file for name in self.experiments for *_, file in self.run_files(name)),
+            *(file for name in self.watched for _, file in self.policy_files(name)),
+        ]
 
     def tables(self, *names: str) -> list[str]:
         """The tables of some experiments, or of all."""
-        return [
-            layout.table(table, name)
-            for name in names or self.experiments
-            for table in layout.TABLES
-        ]
+        chosen = names or self.experiments
+        return [layout.table(table, name) for name in chosen for table in layout.TABLES]
 
     def tables_of(self, *roles: str) -> list[str]:
         """The tables of all experiments of some roles."""
-        return [
-            table
-            for role in roles
-            if role in self.roles
-            for table in self.tables(*self.roles[role])
-        ]
+        names = [name for role in roles for name in self.roles.get(role, [])]
+        return self.tables(*names) if names else []
 
     def learning(self, *names: str) -> list[str]:
         """The tables of what policies do, of some experiments or all: those that are watched."""
@@ -299,14 +381,11 @@ class Plan(Searches):
 
     def judged(self) -> list[str]:
         """The files of verdicts and of tables over all experiments."""
+        claims = [layout.CLAIMS, layout.CLAIMS_TEXT, layout.ERRATUM]
         return [
             *([*map(layout.table, layout.PROTOCOLS), layout.ANSWER] if self.simulations else []),
             *map(layout.claims, self.claim_groups),
-            *(
-                [layout.CLAIMS, layout.CLAIMS_TEXT, layout.ERRATUM]
-                if self.simulations or self.claim_groups
-                else []
-            ),
+            *(claims if self.simulations or self.claim_groups else []),
             *(map(layout.table, layout.TUNED) if self.tunings else []),
             *(map(layout.table, layout.COMPARISON) if "growth" in self.roles else []),
             *(map(layout.table, layout.SUITE) if definition.ROLE in self.roles else []),
@@ -314,16 +393,6 @@ class Plan(Searches):
             layout.table("deviations.csv"),
             layout.DEVIATIONS,
         ]
-
-    @property
-    def claim_groups(self) -> list[str]:
-        """The files of checks that are run."""
-        return [] if self.config.claims is None else list(catalogue.CLAIM_GROUPS)
-
-    def read_by_checks(self, group: str) -> list[str]:
-        """The tables that a group of checks reads."""
-        made = self.judged()
-        return [name for name in map(layout.table, catalogue.CLAIM_GROUPS[group]) if name in made]
 
     def figures(self, notebook: str) -> list[str]:
         return [
@@ -339,51 +408,57 @@ class Plan(Searches):
         ]
         return [*notebooks, *(file for name in self.notebooks for file in self.figures(name))]
 
-    def files(self) -> list[str]:
-        """Everything that a finished run has made, below the results folder."""
-        return [
-            *self.computed(),
-            *self.tables(),
-            *self.learning(),
-            *self.judged(),
-            *self.drawn(),
-            *self.pages,
-        ]
+    @property
+    def scripts(self) -> dict[str, tuple[str, str]]:
+        """The data of the page by name: the section that shows them, and the experiment."""
+        curves, learning = ("curves", self.simulations), ("learning", self.watched)
+        return {f"{key}_{one}": (key, one) for key, names in (curves, learning) for one in names}
 
     @property
     def pages(self) -> list[str]:
         """The page with its ledgers, and what they load."""
         ledgers = [layout.DEVIATIONS_PAGE, *([layout.CLAIMS_PAGE] if self.claim_groups else [])]
-        return [
-            layout.PAGE,
-            *ledgers,
-            *map(layout.asset, layout.ASSETS),
-            *map(layout.script, self.scripts),
-        ]
+        data = (*map(layout.asset, layout.ASSETS), *map(layout.script, self.scripts))
+        return [layout.PAGE, *ledgers, *data]
 
-    @property
-    def scripts(self) -> dict[str, tuple[str, str]]:
-        """The data of the page by name: the section that shows them, and the experiment."""
-        shown = [
-            *(("curves", name) for name in self.simulations),
-            *(("learning", name) for name in self.watched),
-        ]
-        return {f"{section}_{experiment}": (section, experiment) for section, experiment in shown}
+    def files(self) -> list[str]:
+        """Everything that a finished run has made."""
+        tables = (*self.tables(), *self.learning(), *self.judged())
+        return [*self.computed(), *tables, *self.drawn(), *self.pages]
+
+    def jobs(self) -> int:
+        """How many jobs Snakemake has where nothing has been made yet, `all` among them."""
+        steps = {rule for rule, tables in catalogue.TABLES.items() if {*tables} <= {*self.judged()}}
+        return (
+            len(self.computed())
+            + len({*self.algorithms})
+            + len(self.experiments)
+            + len(self.watched)
+            + len(steps - {"judge"})
+            + len(self.claim_groups)
+            + 2 * len(self.notebooks)
+            + len(("timing", "page", "checksums", "all"))
+        )
 
     def check(self) -> None:
         """Make every environment and learner once; raise :class:`Unacceptable` where one cannot be."""
-        for number, shown in enumerate(self.config.shown):
+        if not (self.experiments or self.tunings or self.shown or self.claim_groups):
+            raise Unacceptable("config: experiments = []: expected at least one")
+        for number, shown in enumerate(self.shown):
             try:
-                environments.make(**shown.specification)
+                environments.make(**shown)
             except ValueError as error:
                 raise Unacceptable(f"config: shown[{number}]: {error}") from None
-        for number, tuning in enumerate(self.config.tunings):
-            for case in self.cases_of(tuning.name):
-                _check_environment(case, f"tunings[{number}]")
-        for number, experiment in enumerate(self.config.experiments):
-            for case in self.cases_of(experiment.name):
-                _check_environment(case, f"experiments[{number}]")
-                _check_learners(case, experiment, f"experiments[{number}]")
+        for key, studies in (
+            ("tunings", self.config.tunings),
+            ("experiments", self.config.experiments),
+        ):
+            for number, study in enumerate(studies):
+                for case in self.cases_of(study.name):
+                    _check_environment(case, f"{key}[{number}]")
+                    known = Problem.of(case.env)
+                    for learner in getattr(study, "all_learners", ()):
+                        _check_learner(case, known, learner, f"{key}[{number}]")
         roles.check(self)
 
 
@@ -391,13 +466,24 @@ def make(raw: dict[str, Any]) -> Plan:
     return Plan(parse(raw))
 
 
-def load(file: Path) -> Plan:
-    import yaml
-
+def load(*files: Path, settings: Iterable[str] = ()) -> Plan:
+    """What Snakemake would run of config files and ``--config``: mappings are merged, all else replaced."""
+    raw: dict[str, Any] = {}
     try:
-        return make(yaml.safe_load(file.read_text(encoding="utf-8")))
+        for file in files:
+            raw = _updated(raw, yaml.safe_load(file.read_text(encoding="utf-8")))
+        for setting in settings:
+            key, _, value = setting.partition("=")
+            raw = _updated(raw, {key: yaml.safe_load(value)})
     except yaml.YAMLError as error:
         raise Unacceptable(f"{file} is not YAML: {error}") from None
+    return make(raw)
+
+
+def _updated(old: Any, new: Any) -> Any:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return old | {key: _updated(old.get(key), value) for key, value in new.items()}
 
 
 def _check_environment(case: Case, key: str) -> None:
@@ -406,29 +492,22 @@ def _check_environment(case: Case, key: str) -> None:
     except ValueError as error:
         named = "episodes" if str(error).startswith("episodes") else "environment"
         raise Unacceptable(f"config: {key}.{named} ({case.name}): {error}") from None
-    for anchor in env.anchors:
+    roles.require_feasible(env, key, case.options)
+
+
+def _check_learner(case: Case, known: Problem, learner: Any, key: str) -> None:
+    chosen = learner.specification
+    assumed = {key: chosen.pop(key) for key in ("assumed_budget", "assumed_for")}
+    tuned = chosen["setting"] == TUNED  # with which factors, only tuning will tell
+    if tuned:
+        chosen = {key: chosen[key] for key in ("algorithm", "variants", "constants")}
+        chosen["setting"] = "scaled"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if tuned else "error", DoesNotFit)
         try:
-            optimum.require_feasible(anchor)
-        except optimum.Infeasible as error:
-            raise errors.infeasible(key, case.options, error) from None
-
-
-def _check_learners(case: Case, experiment: Experiment, key: str) -> None:
-    known = Problem.of(case.env)
-    for learner in experiment.all_learners:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", DoesNotFit)
-            try:
-                chosen = learner.specification
-                assumed = {key: chosen.pop(key) for key in ("assumed_budget", "assumed_for")}
-                if chosen["setting"] == TUNED:  # with which factors, only tuning will tell
-                    warnings.simplefilter("ignore", DoesNotFit)
-                    chosen = {
-                        key: chosen[key] for key in ("algorithm", "variants", "constants")
-                    } | {"setting": "scaled"}
-                algorithms.make(problem=known._replace(**assumed), **chosen)
-            except DoesNotFit as error:
-                where = f"config: {key}.episodes = {case.episodes} is too small for {learner.name}"
-                raise Unacceptable(f"{where}: {error}") from None
-            except ValueError as error:
-                raise Unacceptable(f"config: {key}.learners ({learner.name}): {error}") from None
+            algorithms.make(problem=known._replace(**assumed), **chosen)
+        except DoesNotFit as error:
+            where = f"config: {key}.episodes = {case.episodes} is too small for {learner.name}"
+            raise Unacceptable(f"{where}: {error}") from None
+        except ValueError as error:
+            raise Unacceptable(f"config: {key}.learners ({learner.name}): {error}") from None

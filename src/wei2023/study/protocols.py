@@ -6,39 +6,35 @@ protocol more. All of them together become experiments of the roles "protocols" 
 reading of the environment, in which every learner runs once, however many protocols it belongs to.
 """
 
-import json
 import re
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from nscmdp.plugins import unknown
 from wei2023.study import errors
 from wei2023.study.catalogue import FIRST
-from wei2023.study.errors import Unacceptable
-from wei2023.study.models import Seed, Strict
+from wei2023.study.models import Seed, Strict, about
 
-ROLE, CHOICES = (
-    "protocols",
-    "choices",
-)  # of experiments: whole protocols, and options that are switched by themselves
+ROLE, CHOICES = "protocols", "choices"  # of experiments: whole protocols, and options by themselves
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 Few = Annotated[int, Field(ge=1, le=1000)]
+Episodes = Annotated[int, Field(ge=1, le=10**9)]
 Options = dict[str, Any]
 
 
-def _is_a_learner(given: Options) -> Options:
-    """As far as protocols look into it; the rest is checked as of any other learner."""
-    if not isinstance(given.get("algorithm"), str):
-        raise ValueError("expected learners with an algorithm")
-    return _has_mappings(given)
-
-
 def _has_mappings(given: Options) -> Options:
+    """As far as protocols look into a learner; the rest is checked as of any other."""
     for key in ("variants", "constants", "factors", "times"):
         if not isinstance(given.get(key, {}), dict):
             raise ValueError(f"{key}: expected a mapping")
     return given
+
+
+def _is_a_learner(given: Options) -> Options:
+    if not isinstance(given.get("algorithm"), str):
+        raise ValueError("expected learners with an algorithm")
+    return _has_mappings(given)
 
 
 Learner = Annotated[Options, AfterValidator(_is_a_learner)]
@@ -48,29 +44,23 @@ Other = Annotated[Options, AfterValidator(_has_mappings)]
 class Protocol(Strict):
     """A way to run the paper's simulation."""
 
-    name: Name = Field(description="What tables call it.")
-    reason: str = Field(default="", description="Why a reader could mean this.")
-    episodes: Annotated[int, Field(ge=1, le=10**9)] = Field(description="K.")
-    frame_end: Literal["full", "bump", "counts"] = Field(
-        default="full", description="Algorithm 1's tables at a frame's end."
+    name: Name = about("What tables call it.")
+    reason: str = about("Why a reader could mean this.", "")
+    episodes: Episodes = about("K.")
+    frame_end: Literal["full", "bump", "counts"] = about(
+        "Algorithm 1's tables at a frame's end.", "full"
     )
-    constants: str = Field(default="", description="Algorithm 1's constants, in words.")
-    baselines: Literal["released", "tuned", "same eta"] = Field(
-        default="released", description="The baselines' constants."
+    constants: str = about("Algorithm 1's constants, in words.", "")
+    baselines: Literal["released", "tuned", "same eta"] = about(
+        "The baselines' constants.", "released"
     )
-    learners: list[Learner] = Field(
-        min_length=1, max_length=20, description="One for each algorithm."
-    )
-    reading: Options = Field(
-        default={}, description="Options of the environment in place of the default ones."
-    )
-    long: bool = Field(default=False, description="It takes long, and is run by `make long` alone.")
-    figure: bool = Field(default=False, description="It is drawn in the grid-world figure.")
-    base: str | None = Field(
-        default=None, description="The protocol from which a choice is switched."
-    )
-    choice: str | None = Field(default=None, description="The unstated choice that is switched.")
-    option: str | None = Field(default=None, description="To what it is switched.")
+    learners: list[Learner] = about("One for each algorithm.", min_length=1, max_length=20)
+    reading: Options = about("Options of the environment in place of the default ones.", {})
+    long: bool = about("It takes long, and is run by `make long` alone.", False)
+    figure: bool = about("It is drawn in the grid-world figure.", False)
+    base: str | None = about("The protocol from which a choice is switched.", None)
+    choice: str | None = about("The unstated choice that is switched.", None)
+    option: str | None = about("To what it is switched.", None)
 
     @model_validator(mode="after")
     def _algorithms_are_distinct(self) -> "Protocol":
@@ -83,48 +73,36 @@ class Protocol(Strict):
 class Option(Strict):
     """One of the answers to a question that the paper leaves open."""
 
-    says: Name = Field(description="What tables call it.")
-    episodes: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
-        default=None, description="Another K."
-    )
-    reading: Options = Field(default={}, description="Other options of the environment.")
-    learners: dict[str, Other] = Field(
-        default={}, description="By algorithm: other keys of its learner."
-    )
-    long: bool = Field(default=False, description="It takes long, and is run by `make long` alone.")
-    bases: list[str] | None = Field(
-        default=None, description="The protocols from which it is switched, if others."
-    )
+    says: Name = about("What tables call it.")
+    episodes: Episodes | None = about("Another K.", None)
+    reading: Options = about("Other options of the environment.", {})
+    learners: dict[str, Other] = about("By algorithm: other keys of its learner.", {})
+    long: bool = about("It takes long, and is run by `make long` alone.", False)
+    bases: list[str] | None = about("The protocols from which it is switched, if others.", None)
 
 
 class Unstated(Strict):
     """A question that the paper leaves open."""
 
-    name: Name = Field(description="What tables call it.")
-    text: str = Field(description="What the paper says of it.")
-    stated: bool = Field(
-        default=False, description="The text does not leave it open; it is switched all the same."
-    )
-    options: list[Option] = Field(min_length=1, description="Each is switched by itself.")
-    bases: list[str] = Field(
-        default=[], description="The protocols from which its options are switched."
-    )
+    name: Name = about("What tables call it.")
+    text: str = about("What the paper says of it.")
+    stated: bool = about("The text does not leave it open; it is switched all the same.", False)
+    options: list[Option] = about("Each is switched by itself.", min_length=1)
+    bases: list[str] = about("The protocols from which its options are switched.", [])
 
 
 class Protocols(Strict):
     """All protocols, and the unstated choices that are switched one at a time from some of them."""
 
-    environment: Options = Field(description="Of all protocols, but for their readings.")
-    draws: list[Seed] = Field(
-        min_length=1, description="Seeds of the environment; no search sees them."
-    )
-    seeds: Few = Field(description="Runs of each protocol in each draw.")
-    choice_seeds: Few = Field(default=2, description="Runs of each option in each draw.")
-    first_seed: Seed = Field(default=1000, description="The first of so many seeds.")
-    points: Few = Field(default=200, description="Evaluated policies of a run.")
-    long: bool = Field(default=False, description="Run what takes long, and nothing else.")
-    protocols: list[Protocol] = Field(min_length=1, description="In the order of the tables.")
-    choices: list[Unstated] = Field(default=[], description="What the text leaves open.")
+    environment: Options = about("Of all protocols, but for their readings.")
+    draws: list[Seed] = about("Seeds of the environment; no search sees them.", min_length=1)
+    seeds: Few = about("Runs of each protocol in each draw.")
+    choice_seeds: Few = about("Runs of each option in each draw.", 2)
+    first_seed: Seed = about("The first of so many seeds.", 1000)
+    points: Few = about("Evaluated policies of a run.", 200)
+    long: bool = about("Run what takes long, and nothing else.", False)
+    protocols: list[Protocol] = about("In the order of the tables.", min_length=1)
+    choices: list[Unstated] = about("What the text leaves open.", [])
 
     @model_validator(mode="after")
     def _names_are_known(self) -> "Protocols":
@@ -135,23 +113,21 @@ class Protocols(Strict):
         for choice in self.choices:
             for base in (one for option in choice.options for one in option.bases or choice.bases):
                 if base not in names:
-                    raise ValueError(
-                        f"choices: {choice.name}: "
-                        + unknown(base, names, f"unknown protocol {base!r}")
-                    )
+                    what = unknown(base, names, f"unknown protocol {base!r}")
+                    raise ValueError(f"choices: {choice.name}: {what}")
         return self
 
     @property
     def switched(self) -> list[Protocol]:
         """A protocol for every option of every unstated choice, from every base."""
-        by_name = {one.name: one for one in self.protocols}
-        made = [
-            _switched(by_name[base], choice.name, option)
-            for choice in self.choices
-            for option in choice.options
-            for base in option.bases or choice.bases
-        ]
-        return [one for one in made if not _is_same(one, by_name[str(one.base)])]
+        by_name, made = {one.name: one for one in self.protocols}, []
+        for choice in self.choices:
+            for option in choice.options:
+                for base in map(by_name.__getitem__, option.bases or choice.bases):
+                    one = _switched(base, choice.name, option)
+                    if any(getattr(one, key) != getattr(base, key) for key in DECISIVE):
+                        made.append(one)
+        return made
 
     @property
     def every(self) -> list[Protocol]:
@@ -163,14 +139,23 @@ class Protocols(Strict):
         return [one for one in self.every if one.long == self.long]
 
 
+DECISIVE = ("episodes", "reading", "learners")
+
+
 def _switched(base: Protocol, choice: str, option: Option) -> Protocol:
-    learners = [
-        _with(learner, option.learners.get(learner["algorithm"], {})) for learner in base.learners
-    ]
+    """A base with one option; mappings of a learner are merged, and what becomes null is left out."""
+    learners = []
+    for learner in base.learners:
+        merged = dict(learner)
+        for key, value in option.learners.get(learner["algorithm"], {}).items():
+            merged[key] = {**merged.get(key, {}), **value} if isinstance(value, dict) else value
+        learners.append({key: value for key, value in merged.items() if value is not None})
+    own = next((one for one in learners if one["algorithm"] == FIRST), {})
     changed = {
         "name": f"{base.name}; {choice}: {option.says}",
         "episodes": option.episodes or base.episodes,
         "reading": {**base.reading, **option.reading},
+        "frame_end": own.get("variants", {}).get("reset") or "full",
         "learners": learners,
         "long": base.long or option.long,
         "figure": False,
@@ -178,23 +163,7 @@ def _switched(base: Protocol, choice: str, option: Option) -> Protocol:
         "choice": choice,
         "option": option.says,
     }
-    reset = next(
-        (one.get("variants", {}).get("reset") for one in learners if one["algorithm"] == FIRST),
-        None,
-    )
-    return base.model_copy(update=changed | {"frame_end": reset or "full"})
-
-
-def _with(learner: Options, other: Options) -> Options:
-    """A learner with other keys; mappings are merged, and what becomes null is left out."""
-    merged = dict(learner)
-    for key, value in other.items():
-        merged[key] = {**merged.get(key, {}), **value} if isinstance(value, dict) else value
-    return {key: value for key, value in merged.items() if value is not None}
-
-
-def _is_same(one: Protocol, base: Protocol) -> bool:
-    return (one.episodes, one.reading, one.learners) == (base.episodes, base.reading, base.learners)
+    return base.model_copy(update=changed)
 
 
 class Place(NamedTuple):
@@ -225,10 +194,9 @@ def called(study: Protocols) -> dict[str, str]:
     """By name of a learner: the first protocol that it belongs to, or "released" where many share it."""
     words: dict[str, str] = {}
     for one in study.every:
+        released = one.baselines == "released" and one.base is None
         for learner in one.learners:
-            shared = (
-                learner["algorithm"] != FIRST and one.baselines == "released" and one.base is None
-            )
+            shared = released and learner["algorithm"] != FIRST
             words.setdefault(learner_name(learner), "released" if shared else one.name)
     return words
 
@@ -243,11 +211,11 @@ def places(study: Protocols) -> dict[str, dict[str, Place]]:
     }
     found: dict[str, dict[str, Place]] = {}
     for one in study.run:
-        found[one.name] = {}
         for learner in one.learners:
             name = learner_name(learner)
-            shared = (experiment_name(one, False), name) in whole
-            found[one.name][learner["algorithm"]] = Place(experiment_name(one, not shared), name)
+            short = (experiment_name(one, False), name) not in whole
+            place = Place(experiment_name(one, short), name)
+            found.setdefault(one.name, {})[learner["algorithm"]] = place
     return found
 
 
@@ -258,17 +226,17 @@ def experiments(study: Protocols) -> list[dict[str, Any]]:
     for one in study.run:
         for learner in one.learners:
             name, label = found[one.name][learner["algorithm"]]
-            seeds = study.choice_seeds if name.startswith(CHOICES) else study.seeds
+            switched = name.startswith(CHOICES)
             experiment = made.setdefault(
                 name,
                 {
                     "name": name,
-                    "role": CHOICES if name.startswith(CHOICES) else ROLE,
-                    "watch": name.startswith(ROLE) and not one.reading and not study.long,
+                    "role": CHOICES if switched else ROLE,
+                    "watch": not (switched or one.reading or study.long),
                     "environment": {**study.environment, **one.reading},
                     "readings": [{"seed": draw} for draw in study.draws],
                     "episodes": [one.episodes],
-                    "seeds": seeds,
+                    "seeds": study.choice_seeds if switched else study.seeds,
                     "first_seed": study.first_seed,
                     "evaluate_every": max(1, one.episodes // study.points),
                     "learners": [],
@@ -292,9 +260,4 @@ def with_protocols(raw: Any) -> Any:
 
 
 def study_of(raw: Any) -> Protocols:
-    try:
-        return Protocols.model_validate_json(json.dumps(raw))
-    except ValidationError as error:
-        problem, _ = errors.foremost(error, Protocols)
-        where = ".".join(filter(None, ("protocols", problem.key)))
-        raise Unacceptable(f"config: {where} = {problem.value}: {problem.message}") from None
+    return errors.checked(Protocols, raw, "protocols")

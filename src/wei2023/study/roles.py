@@ -2,9 +2,8 @@
 
 every experiment     an evaluated episode in the last fifth of a run; files that can be named after its seeds; the grid
                      world, if it is to be watched
-protocols, choices   the key protocols, which makes such experiments; the grid world, every evaluated episode, an
-evaluated
-                     episode in each tenth of a run from the third on
+protocols, choices   the key protocols, which makes such experiments; the grid world, every evaluated episode, one in
+                     each tenth of a run from the third on
 eta, frames          one case for each seed of the environment, learners that differ in one constant
 growth, linear       one environment, readings that differ in their seed alone, budgets and readings among those of the
                      role's first experiment, no case twice for a learner, which is the same and in the same readings
@@ -23,6 +22,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nscmdp import algorithms, environments, optimum
+from nscmdp.drift import DriftingCMDP
 from nscmdp.problem import DoesNotFit, Problem
 from nscmdp.suite import definition
 from wei2023.study import catalogue, errors, protocols
@@ -43,72 +43,64 @@ class Place(NamedTuple):
 
     def require(self, holds: bool, key: str, needs: str) -> None:
         if not holds:
-            role = self.experiment.role
+            role, learners = self.experiment.role, self.experiment.all_learners
             why = f"the role {role} needs {needs}" if role else f"expected {needs}"
-            found = (
-                self.names if key == "learners" else self.experiment.model_dump(mode="json")[key]
-            )
+            found = self.experiment.model_dump(mode="json")[key]
+            found = [one.name for one in learners] if key == "learners" else found
             raise Unacceptable(f"config: {self.key}.{key} = {errors.shown(found)}: {why}")
-
-    @property
-    def names(self) -> list[str]:
-        return [learner.name for learner in self.experiment.all_learners]
 
 
 def check(plan: "Plan") -> None:
     """Raise :class:`Unacceptable` where an experiment, a tuning or an environment to be shown lacks what it needs."""
-    places = [
-        Place(f"experiments[{number}]", one) for number, one in enumerate(plan.config.experiments)
-    ]
+    places = [Place(f"experiments[{i}]", one) for i, one in enumerate(plan.config.experiments)]
     for place in places:
         _can_be_tabulated(plan, place)
-    for role in catalogue.ROLES:
+    for role, needs in NEEDS.items():
         found = [place for place in places if place.experiment.role == role]
         if found:
-            NEEDS[role](plan, found)
+            needs(plan, found)
     _tunings(plan)
-    _shown(plan)
+    for number, shown in enumerate(plan.shown):
+        require_feasible(environments.make(**shown), f"shown[{number}]", shown)
+
+
+def require_feasible(env: DriftingCMDP, key: str, options: dict[str, Any]) -> None:
+    """Some policy keeps the constraint in every episode: else its limit is named, where there is one."""
+    for anchor in env.anchors:
+        try:
+            optimum.require_feasible(anchor)
+        except optimum.Infeasible as error:
+            limit = f".limit = {options['limit']}" if "limit" in options else ""
+            what = f"config: {key}.environment{limit} is infeasible: {error}"
+            raise Unacceptable(what) from None
 
 
 def _can_be_tabulated(plan: "Plan", place: Place) -> None:
     experiment = place.experiment
     names = [case.name for case in plan.cases_of(experiment.name)]
-    place.require(
-        len(set(names)) == len(names),
-        "readings",
-        f"names that differ, not {' and '.join(names[:2])}",
-    )
+    needs = f"names that differ, not {' and '.join(names[:2])}"
+    place.require(len(set(names)) == len(names), "readings", needs)
     for episodes in experiment.episodes:
         if experiment.keep == "windows":
+            holds = _last_window(episodes, experiment.windows) > 0.8 * episodes
             needs = f"more windows, so that the last lies in the last fifth of {episodes} episodes"
-            place.require(
-                _last_window(episodes, experiment.windows) > 0.8 * episodes, "windows", needs
-            )
+            place.require(holds, "windows", needs)
         else:
+            holds = _evaluated(episodes, experiment.evaluate_every, 8, 10)
             needs = f"an evaluated episode in the last fifth of {episodes}"
-            place.require(
-                _evaluated(episodes, experiment.evaluate_every, 8, 10), "evaluate_every", needs
-            )
-    place.require(
-        not experiment.watch or experiment.environment.name == "grid_world",
-        "watch",
-        "the grid world's map",
-    )
+            place.require(holds, "evaluate_every", needs)
+    on_a_map = not experiment.watch or experiment.environment.name == "grid_world"
+    place.require(on_a_map, "watch", "the grid world's map")
     if isinstance(experiment.seeds, list):
-        longest = max(
-            (PurePosixPath(file).name for *_, file in plan.run_files(experiment.name)), key=len
-        )
-        needs = "fewer in one batch, as a file is named after them"
-        place.require(len(longest) <= LONGEST_NAME, "seeds", needs)
+        files = plan.run_files(experiment.name)
+        fits = all(len(PurePosixPath(file).name) <= LONGEST_NAME for *_, file in files)
+        place.require(fits, "seeds", "fewer in one batch, as a file is named after them")
 
 
 def _last_window(episodes: int, windows: int) -> float:
-    """The middle of the last of so many windows."""
+    """The middle of the last of so many windows: episode k is in the window (k-1) number // episodes."""
     number = min(windows, episodes)
-    first = (
-        -(-(number - 1) * episodes // number) + 1
-    )  # episode k is in the window (k-1) number // episodes
-    return (first + episodes) / 2
+    return (-(-(number - 1) * episodes // number) + 1 + episodes) / 2
 
 
 def _evaluated(episodes: int, every: int, after: int, until: int) -> bool:
@@ -119,47 +111,36 @@ def _evaluated(episodes: int, every: int, after: int, until: int) -> bool:
 
 
 def _protocols(plan: "Plan", places: list[Place]) -> None:
-    places[0].require(
-        plan.config.protocols is not None,
-        "role",
-        f"the key {protocols.ROLE}, which makes such experiments",
-    )
+    there = plan.config.protocols is not None
+    places[0].require(there, "role", f"the key {protocols.ROLE}, which makes such experiments")
     for place in places:
         experiment = place.experiment
-        place.require(
-            experiment.environment.name == "grid_world", "environment", "the environment grid_world"
-        )
-        place.require(
-            experiment.keep == "episodes", "keep", "every evaluated episode, for the verdicts"
-        )
-        for episodes in experiment.episodes:
-            tenths = [
-                _evaluated(episodes, experiment.evaluate_every, i, i + 1) for i in range(2, 10)
-            ]
-            needs = f"an evaluated episode in each tenth of {episodes} from the third on"
-            place.require(all(tenths), "evaluate_every", needs)
+        on_a_map = experiment.environment.name == "grid_world"
+        place.require(on_a_map, "environment", "the environment grid_world")
+        place.require(experiment.keep == "episodes", "keep", "every evaluated episode")
+        for K in experiment.episodes:
+            every = experiment.evaluate_every
+            holds = all(_evaluated(K, every, i, i + 1) for i in range(2, 10))
+            needs = f"an evaluated episode in each tenth of {K} from the third on"
+            place.require(holds, "evaluate_every", needs)
 
 
 def _studies_of_growth(plan: "Plan", places: list[Place]) -> None:
-    first, *others = places
-    for place in places:
-        besides = {
-            _as_text([{k: v for k, v in one.items() if k != "seed"}])[0]
-            for one in place.experiment.readings
-        }
-        place.require(len(besides) == 1, "readings", "readings that differ in seed alone")
-        for case in plan.cases_of(place.experiment.name):
+    first = places[0]
+    for number, place in enumerate(places):
+        mine = place.experiment
+        besides = [{k: v for k, v in one.items() if k != "seed"} for one in mine.readings]
+        alike = len({*_as_text(besides)}) == 1
+        place.require(alike, "readings", "readings that differ in seed alone")
+        for case in plan.cases_of(mine.name):
             gap = min(map(optimum.best_utility, case.env.anchors)) - case.env.rho
-            place.require(
-                gap > 0, "environment", f"a positive Slater gap, and in {case.name} it is {gap:.3g}"
-            )
-    for place in others:
-        same = _as_text(place.experiment.environment) == _as_text(first.experiment.environment)
+            needs = f"a positive Slater gap, and in {case.name} it is {gap:.3g}"
+            place.require(gap > 0, "environment", needs)
+        same = mine.environment.model_dump() == first.experiment.environment.model_dump()
         place.require(same, "environment", f"the same as in {first.key}")
         for key in ("readings", "budgets"):
-            known, mine = (_as_text(getattr(one.experiment, key)) for one in (first, place))
-            place.require(set(mine) <= set(known), key, f"some of those of {first.key}")
-    for number, place in enumerate(places):
+            known, asked = (_as_text(getattr(one.experiment, key)) for one in (first, place))
+            place.require({*asked} <= {*known}, key, f"some of those of {first.key}")
         for other in places[:number]:
             _go_together(plan, other, place)
 
@@ -173,9 +154,8 @@ def _go_together(plan: "Plan", one: Place, other: Place) -> None:
         if learner.name in known:
             mine, named = learner.specification, f"{learner.name} in {one.key}"
             other.require(apart, "learners", f"cases other than those of {named}, or another name")
-            other.require(
-                mine == known[learner.name], "learners", f"the same as {named}, or another name"
-            )
+            same = mine == known[learner.name]
+            other.require(same, "learners", f"the same as {named}, or another name")
             same = _as_text(other.experiment.readings) == _as_text(one.experiment.readings)
             other.require(same, "readings", f"the same as for {named}")
             free = learner.setting != "tuned" or mine.get("tuned_at") == "each"
@@ -183,44 +163,22 @@ def _go_together(plan: "Plan", one: Place, other: Place) -> None:
             other.require(free or same, "tuning", f"the same as for {named}, which is tuned once")
 
 
-def _as_text(value: Any) -> list[str]:
-    """An environment, with its defaults filled in, or options in any order."""
-    return sorted(
-        json.dumps(one, sort_keys=True)
-        for one in (value if isinstance(value, list) else [value.model_dump()])
-    )
+def _as_text(options: list[dict[str, Any]]) -> list[str]:
+    return sorted(json.dumps(one, sort_keys=True) for one in options)
 
 
 def _assumed_budget(plan: "Plan", places: list[Place]) -> None:
-    places[-1].require(len(places) == 1, "role", "one experiment, not two")
-    _one_case(plan, places)
-    (place,) = places
-    learners = place.experiment.all_learners
-    made_of = [
-        {
-            key: value
-            for key, value in one.specification.items()
-            if key not in ("assumed_budget", "assumed_for")
-        }
-        for one in learners
-    ]
+    place, learners = places[-1], places[-1].experiment.all_learners
+    place.require(len(places) == 1, "role", "one experiment, not two")
+    for key in ("readings", "budgets", "episodes"):
+        one = len(getattr(place.experiment, key)) == 1
+        place.require(one, key, "one of them, to compare learners in one case")
+    assumed = {"assumed_budget": 1.0, "assumed_for": "all"}
+    alike = len({*_as_text([one.specification | assumed for one in learners])}) == 1
     differ = "those that differ in assumed_budget and assumed_for alone"
-    place.require(all(one == made_of[0] for one in made_of), "learners", differ)
-    place.require(
-        any(one.assumed_budget == 1.0 for one in learners),
-        "learners",
-        "one with assumed_budget: 1.0",
-    )
-
-
-def _one_case(plan: "Plan", places: list[Place]) -> None:
-    for place in places:
-        for key in ("readings", "budgets", "episodes"):
-            place.require(
-                len(getattr(place.experiment, key)) == 1,
-                key,
-                "one of them, to compare learners in one case",
-            )
+    place.require(alike, "learners", differ)
+    true = any(one.assumed_budget == 1.0 for one in learners)
+    place.require(true, "learners", "one with assumed_budget: 1.0")
 
 
 def _sweeps_of_a_constant(plan: "Plan", places: list[Place]) -> None:
@@ -231,30 +189,23 @@ def _sweeps_of_a_constant(plan: "Plan", places: list[Place]) -> None:
         place.require(place.experiment.keep == "episodes", "keep", "every evaluated episode")
 
 
-def _nothing(plan: "Plan", places: list[Place]) -> None:
-    pass
-
-
 def _suite(plan: "Plan", places: list[Place]) -> None:
     """Every instance, also the one that constants are chosen on, is what it was when the suite was written."""
-    frames = plan.config.suite.frames if plan.config.suite else None
-    places[0].require(
-        plan.config.suite is not None, "role", "the key suite, which makes such experiments"
-    )
-    frozen = {one.experiment: one for one in plan.suite.environments}
-    tuned = {one.tuning(frames): one for one in plan.suite.environments if one.tuned_on is None}
+    chosen, frozen = plan.config.suite, {one.experiment: one for one in plan.suite.environments}
+    needs = "the key suite, which makes such experiments"
+    places[0].require(chosen is not None, "role", needs)
     for place in places:
-        place.require(
-            place.experiment.name in frozen, "name", f"an environment of {plan.suite_file}"
-        )
-    found = frozen | {name: one for name, one in tuned.items() if name in plan.tunings}
-    for name, one in found.items():
-        for case in plan.cases_of(name) if name in (*plan.experiments, *plan.tunings) else []:
-            seed = case.options["seed"]
-            found_here = definition.fingerprint(case.env)
-            if found_here != one.fingerprints.get(seed):
-                what = f"the instance {seed} of {one.name} is not what {plan.suite_file} has frozen"
-                raise Unacceptable(f"{what}: its fingerprint is {found_here}")
+        known = place.experiment.name in frozen
+        place.require(known, "name", f"an environment of {plan.suite_file}")
+    tuned = [one for one in plan.suite.environments if one.tuned_on is None]
+    frozen |= {one.tuning(chosen.frames if chosen else None): one for one in tuned}
+    for name in (*plan.experiments, *plan.tunings):
+        for case in plan.cases_of(name) if name in frozen else []:
+            seed, found = case.options["seed"], definition.fingerprint(case.env)
+            if found != frozen[name].fingerprints.get(seed):
+                what = f"the instance {seed} of {frozen[name].name}"
+                what = f"{what} is not what {plan.suite_file} has frozen"
+                raise Unacceptable(f"{what}: its fingerprint is {found}")
 
 
 NEEDS = {
@@ -265,7 +216,6 @@ NEEDS = {
     "growth": _studies_of_growth,
     "linear": _studies_of_growth,
     "assumed_budget": _assumed_budget,
-    "switches": _nothing,
     "suite": _suite,
 }
 
@@ -273,28 +223,14 @@ NEEDS = {
 def _tunings(plan: "Plan") -> None:
     for number, tuning in enumerate(plan.config.tunings):
         for case in plan.cases_of(tuning.name):
+            problem = Problem.of(case.env)
             for name in tuning.algorithms:
-                with warnings.catch_warnings():
-                    warnings.simplefilter(
-                        "ignore", DoesNotFit
-                    )  # a frame longer than the run is one frame
-                    try:
-                        algorithms.make(
-                            name, Problem.of(case.env), "scaled", variants=tuning.variants
-                        )
-                    except ValueError as error:
-                        key = f"tunings[{number}].algorithms"
-                        raise Unacceptable(
-                            f"config: {key} = {errors.shown(tuning.algorithms)}: {error}"
-                        ) from None
+                try:
+                    with warnings.catch_warnings():  # a frame longer than the run is one frame
+                        warnings.simplefilter("ignore", DoesNotFit)
+                        algorithms.make(name, problem, "scaled", variants=tuning.variants)
+                except ValueError as error:
+                    found = f"tunings[{number}].algorithms = {errors.shown(tuning.algorithms)}"
+                    raise Unacceptable(f"config: {found}: {error}") from None
                 if plan.recorded:
                     plan.recorded_searches(tuning.name, name, case.episodes)
-
-
-def _shown(plan: "Plan") -> None:
-    for number, shown in enumerate(plan.shown):
-        for anchor in environments.make(**shown).anchors:
-            try:
-                optimum.require_feasible(anchor)
-            except optimum.Infeasible as error:
-                raise errors.infeasible(f"shown[{number}]", shown, error) from None

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
-
 from nscmdp import algorithms
 from nscmdp.plugins import unknown
 from nscmdp.suite import definition
 from nscmdp.suite.definition import FILE, ROLE, Frozen, Number, Suite, Unreadable
 from wei2023.study import errors
 from wei2023.study.errors import Unacceptable
-from wei2023.study.models import TUNED, Frames, Strict
+from wei2023.study.models import TUNED, Frames, Strict, about
 
 
 def load(file: Path) -> Suite:
@@ -30,23 +28,13 @@ def load(file: Path) -> Suite:
 class Choice(Strict):
     """Which part of the suite a configuration asks for."""
 
-    file: str = Field(
-        default=str(FILE), min_length=1, description="Its environments, learners and hypotheses."
-    )
-    environments: list[str] | None = Field(default=None, description="Some of them; without: all.")
-    instances: Number | None = Field(
-        default=None, description="So many of the reporting instances; without: all."
-    )
-    seeds: Number | None = Field(default=None, description="So many of its seeds; without: all.")
-    learners: list[str] = Field(
-        default=[], description="Besides those of the file, such as plug-ins."
-    )
-    frames: Frames | None = Field(
-        default=None, description="As of a tuning, in place of what holds for all tunings."
-    )
-    setting: str | None = Field(
-        default=None, description="Of learners with factors; without: that of the file."
-    )
+    file: str = about("Its environments, learners and hypotheses.", str(FILE), min_length=1)
+    environments: list[str] | None = about("Some of them; without: all.", None)
+    instances: Number | None = about("So many of the reporting instances; without: all.", None)
+    seeds: Number | None = about("So many of its seeds; without: all.", None)
+    learners: list[str] = about("Besides those of the file, such as plug-ins.", [])
+    frames: Frames | None = about("As of a tuning, in place of what holds for all tunings.", None)
+    setting: str | None = about("Of learners with factors; without: that of the file.", None)
 
 
 def with_suite(raw: Any) -> Any:
@@ -61,22 +49,12 @@ def with_suite(raw: Any) -> Any:
         return raw  # which is refused
     if any(isinstance(one, dict) and one.get("role") == ROLE for one in experiments):
         return raw
-    chosen = _choice(raw["suite"])
-    suite = load(Path(chosen.file))
-    made = Made(suite, chosen)
+    chosen: Choice = errors.checked(Choice, raw["suite"], "suite")
+    made = Made(load(Path(chosen.file)), chosen)
     return raw | {
         "experiments": [*experiments, *made.experiments],
         "tunings": [*tunings, *made.tunings],
     }
-
-
-def _choice(raw: Any) -> Choice:
-    try:
-        return Choice.model_validate(raw)
-    except ValidationError as error:
-        problem, _ = errors.foremost(error, Choice)
-        where = ".".join(filter(None, ("suite", problem.key)))
-        raise Unacceptable(f"config: {where} = {problem.value}: {problem.message}") from None
 
 
 class Made:
@@ -86,15 +64,18 @@ class Made:
         self.suite, self.choice = suite, choice
         self.setting = choice.setting or suite.setting
         names = choice.environments or list(suite.by_name)
-        _known("config: suite.environments", names, list(suite.by_name), "environment")
-        _known("config: suite.learners", choice.learners, algorithms.NAMES, "algorithm")
-        listed = [
-            *suite.learners,
-            *suite.references,
-            *(name for one in suite.environments for name in one.also),
-        ]
-        _known(choice.file, listed, algorithms.NAMES, "algorithm")
+        also = [name for one in suite.environments for name in one.also]
+        listed = [*suite.learners, *suite.references, *also]
+        self._are_known("config: suite.environments", names, list(suite.by_name), "environment")
+        self._are_known("config: suite.learners", choice.learners, algorithms.NAMES, "algorithm")
+        self._are_known(choice.file, listed, algorithms.NAMES, "algorithm")
         self.environments = [suite.by_name[name] for name in names]
+
+    @staticmethod
+    def _are_known(where: str, names: Sequence[str], known: Sequence[str], what: str) -> None:
+        for name in names:
+            if name not in known:
+                raise Unacceptable(f"{where}: " + unknown(name, known, f"unknown {what} {name!r}"))
 
     @property
     def experiments(self) -> list[dict[str, Any]]:
@@ -105,16 +86,11 @@ class Made:
         """One for each environment on which constants are chosen for some algorithm."""
         made = []
         for name in dict.fromkeys(one.tuned_on or one.name for one in self.environments):
-            here = self.suite.by_name[name]
             users = [one for one in self.environments if (one.tuned_on or one.name) == name]
-            tuned = dict.fromkeys(
-                learner
-                for one in users
-                for learner in self.learners(one)
-                if self._is_tuned(learner)
-            )
+            learners = dict.fromkeys(learner for one in users for learner in self.learners(one))
+            tuned = [*filter(self._is_tuned, learners)]
             if tuned:
-                made.append(self._tuning(here, list(tuned)))
+                made.append(self._tuning(self.suite.by_name[name], tuned))
         return made
 
     def learners(self, one: Frozen) -> list[str]:
@@ -144,9 +120,11 @@ class Made:
             "windows": 1,
             "tuning": one.tuning(self.choice.frames) if tuned else None,
             "learners": [
-                {"algorithm": name, "setting": _untuned(name), "label": name}
+                {"algorithm": name, "setting": "scaled" if "scaled" in offered else offered[0]}
+                | {"label": name}
                 for name in names
                 if name not in tuned
+                for offered in [algorithms.settings(name)]
             ],
             "sweeps": [
                 {"learner": {"algorithm": name, "setting": TUNED}, "over": {"choice": choices}}
@@ -165,15 +143,3 @@ class Made:
             **({"frames": self.choice.frames} if self.choice.frames else {}),
             **self.suite.effort.model_dump(),
         }
-
-
-def _known(where: str, names: Sequence[str], known: Sequence[str], what: str) -> None:
-    for name in names:
-        if name not in known:
-            raise Unacceptable(f"{where}: " + unknown(name, known, f"unknown {what} {name!r}"))
-
-
-def _untuned(name: str) -> str:
-    """The setting of a learner that is not tuned."""
-    offered = algorithms.settings(name)
-    return "scaled" if "scaled" in offered else offered[0]

@@ -6,8 +6,9 @@ import shutil
 
 import pytest
 
-from nscmdp import cli, files
+from nscmdp import files
 from nscmdp.suite import optima
+from wei2023 import cli
 from wei2023.runs import integrity, simulations, specifications
 from wei2023.study import plan
 
@@ -44,7 +45,7 @@ def finished(tmp_path_factory):
         if not (folder / name).exists():
             files.write_text(folder / name, f"made for the audit: {name}")
     files.write_text(folder / "logs/page.log", "written today")
-    integrity.finish(folder)
+    integrity.write(planned, folder)
     return folder
 
 
@@ -81,7 +82,7 @@ def test_a_run_that_lacks_a_file_cannot_be_finished(folder):
     (folder / integrity.CHECKSUMS).unlink()
     (folder / "index.html").unlink()
     with pytest.raises(FileNotFoundError, match=r"index\.html"):
-        integrity.finish(folder)
+        integrity.write(plan.make(CONFIG), folder)
     assert not (folder / integrity.CHECKSUMS).exists()
 
 
@@ -129,7 +130,7 @@ def test_results_of_other_sources_or_another_version_are_found(folder, monkeypat
 
 def test_runs_of_other_seeds_are_found(folder):
     shutil.copy(folder / FIRST, folder / SECOND)
-    integrity.finish(folder)
+    integrity.write(plan.make(CONFIG), folder)
     assert integrity.check(folder).redo == {
         SECOND: "does not belong here: it holds other runs than "
         "('default/K=8', 'uniform.literal', 1) to ('default/K=8', 'uniform.literal', 1)"

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from nscmdp import algorithms, environments
-from test_pipeline import copied, nscmdp, snakemake
+from test_pipeline import check, copied, snakemake
 from wei2023.study import catalogue, config, plan
 
 ROOT = Path(__file__).parents[3]
@@ -367,6 +367,6 @@ def test_an_accepted_mutation_runs_to_its_end(project, role, which):
     (project / f"{name}.yaml").write_text(yaml.safe_dump(raw))
     print(f"runnable({role!r}, {number}):\n{yaml.safe_dump(raw)}")
     snakemake(project, "--configfile", f"{name}.yaml")
-    audit = nscmdp(project, "check", name)
+    audit = check(project, name)
     assert audit.returncode == 0, audit.stdout + audit.stderr
     shutil.rmtree(project / name)

@@ -7,7 +7,6 @@ import yaml
 
 from shipped import ROOT
 from wei2023.study import config, plan, protocols
-from wei2023.study.protocols import Protocols
 
 TINY = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
 FIRST = "nonstationary_triple_q"
@@ -117,8 +116,7 @@ def test_what_cannot_be_run_is_refused_before_any_work(raw, said):
 
 
 def test_the_shipped_protocols_are_what_a_reader_could_mean():
-    raw = yaml.safe_load((ROOT / "config.yaml").read_text())
-    shipped = Protocols.model_validate(raw["protocols"])
+    shipped = plan.load(ROOT / "config.yaml").config.protocols
     assert len(shipped.draws) * shipped.seeds >= 20
     assert 0 not in shipped.draws
     assert {one.frame_end for one in shipped.protocols} == {"full", "bump"}
