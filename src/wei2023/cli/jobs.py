@@ -178,21 +178,20 @@ def _schema(chosen: argparse.Namespace) -> None:
 
 
 def _readme(chosen: argparse.Namespace) -> None:
-    from wei2023.verdicts import answer
+    from wei2023.report import readme
 
     numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
-    files.write_text(
-        chosen.readme, answer.in_readme(chosen.readme.read_text(encoding="utf-8"), numbers)
-    )
+    text = chosen.readme.read_text(encoding="utf-8")
+    files.write_text(chosen.readme, readme.between(text, readme.ANSWER, readme.answer(numbers)))
 
 
 def _summary(chosen: argparse.Namespace) -> None:
-    from wei2023.report import suite_summary
+    from wei2023.report import readme
 
-    for file, block in ((chosen.readme, suite_summary.short), (chosen.docs, suite_summary.whole)):
-        files.write_text(
-            file, suite_summary.in_text(file.read_text(encoding="utf-8"), block(chosen.tables))
-        )
+    for file, whole in ((chosen.readme, False), (chosen.docs, True)):
+        block = readme.suite(chosen.tables, whole)
+        text = file.read_text(encoding="utf-8")
+        files.write_text(file, readme.between(text, readme.SUITE, block))
 
 
 def _specification(file: str) -> dict[str, Any]:

@@ -64,7 +64,7 @@ STEPS = {
         ("protocols",),
     ),
     "claims": Step(
-        "proofs",
+        "report.claims",
         "gather the verdicts on all claims",
         layout.CLAIMS,
         SIMULATED,
@@ -78,7 +78,7 @@ STEPS = {
         ("protocols", "claims"),
     ),
     "deviations": Step(
-        "verdicts.deviations",
+        "report.deviations",
         "write the ledger of deviations with the effects of its switches",
         layout.table("deviations.csv"),
         ("switches",),

@@ -10,11 +10,10 @@ theorems         Theorems 1 and 2, the assumption on b~
 bandit           the bandit over bandits
 linear           Theorems 3 and 4, and the lemmas of linear CMDPs
 arithmetic       memory, computation, Table 1 and the remarks on orders
-erratum          the letter about what needs correction
 simulation       the paper's simulation (C20), by its protocols
 
 A group's findings are a file of their own (claims/GROUP.json, with the data behind them); claims.json is the list of
-all verdicts, and claims.md the same for a person.
+all verdicts (:func:`gather`).
 """
 
 import json
@@ -25,12 +24,10 @@ from typing import Any
 
 from nscmdp import files
 from wei2023.proofs import ledger, simulation
-from wei2023.proofs.erratum import letter
-from wei2023.proofs.findings import CHECKS, VERDICTS, Finding, Given
+from wei2023.proofs.findings import CHECKS, Finding, Given
 from wei2023.proofs.ledger import Entry, Ledger
 from wei2023.study import catalogue, layout
 from wei2023.study.plan import Plan
-from wei2023.verdicts.markdown import displayed, in_cell, table
 
 SIMULATION = "simulation"
 DIGITS = 6
@@ -104,66 +101,3 @@ def figure_of(group: str) -> str | None:
     if group == SIMULATION:
         return layout.figure("margins")
     return layout.figure(f"claims_{group}") if group in catalogue.DRAWN else None
-
-
-def markdown(claims: list[dict[str, Any]]) -> str:
-    """The ledger of claims for a person: what they come to, then the equation of each and what decides it."""
-    found = [claim["verdict"] for claim in claims]
-    counts = [
-        (f"**{name}**", str(found.count(name)), says)
-        for name, says in VERDICTS.items()
-        if name in found
-    ]
-    parts = [
-        "# The paper's claims, and what they come to",
-        "Verdicts are computed, by one standard for all; `workflow/claims.yaml` says what decides each.",
-        table(("verdict", "claims", "what it means"), counts),
-        table(
-            ("claim", "where", "says", "verdict", "why"),
-            [
-                (
-                    *(in_cell(c[key]) for key in ("id", "where", "statement")),
-                    f"**{c['verdict']}**",
-                    in_cell(c["evidence"]["why"]),
-                )
-                for c in claims
-            ],
-        ),
-        *map(_section, claims),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _section(claim: dict[str, Any]) -> str:
-    evidence = claim["evidence"]
-    parts = [f"### {claim['id']}", displayed(claim["formula"])]
-    if claim["covers"]:
-        parts.append(f"Stands for {', '.join(claim['covers'])}, too.")
-    if claim["corrected"]:
-        parts.append(f"**As it holds:** {in_cell(claim['corrected'])}")
-    parts.append(f"**Measured:** {in_cell(claim['measured'])} **Test:** {in_cell(claim['test'])}")
-    numbers = [(in_cell(what), _cell(number)) for what, number in evidence["numbers"]]
-    if evidence["notices"]:
-        numbers.append(("smallest error noticed", in_cell(noticed(evidence["notices"]))))
-    return "\n\n".join([*parts, *([table(("number", "value"), numbers)] if numbers else [])])
-
-
-def noticed(notices: dict[str, Any]) -> str:
-    """The smallest error that a check notices, in words."""
-    factor = notices["factor"]
-    return notices["error"] + ("" if factor is None else f" {factor:.3g}")
-
-
-def _cell(number: str | float) -> str:
-    return in_cell(number) if isinstance(number, str) else f"{number:.4g}"
-
-
-def write(plan: Plan, folder: Path) -> None:
-    """claims.json, claims.md and, where all of the theory was checked, the erratum."""
-    claims = gather(plan, folder, ledger.load())
-    files.write_text(folder / layout.CLAIMS, json.dumps(claims, indent=1) + "\n")
-    files.write_text(folder / layout.CLAIMS_TEXT, markdown(claims))
-    text = (
-        letter(claims) if plan.claim_groups else "No claim on the theory was checked in this run.\n"
-    )
-    files.write_text(folder / layout.ERRATUM, text)

@@ -4,13 +4,20 @@ One module per section gathers what its template (``templates/NAME.html.j2``) sh
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from wei2023.report.page import curves, learning, ledgers, numbers, provenance, render, verdicts
+import pandas as pd
+
+from nscmdp.suite.definition import KEPT
+from wei2023.report import tables
+from wei2023.report.page import curves, learning, ledgers, provenance, render, verdicts
+from wei2023.report.tables import Table
 from wei2023.study import catalogue, layout
 from wei2023.study.plan import Plan
+from wei2023.verdicts.tables import load
 
 PAPER = (
     "H. Wei, A. Ghosh, N. Shroff, L. Ying, X. Zhou: "
@@ -23,7 +30,7 @@ SECTIONS: dict[str, tuple[str, ModuleType]] = {
     "learning": ("Watch it learn", learning),
 }
 DATA = {"curves": curves, "learning": learning}  # the sections that load data
-FIGURES = {  # sections that show figures, with what numbers.py puts beside them
+FIGURES = {  # sections that show figures, next to tables
     "simulation": ("The paper's simulation", ("grid_world",)),
     "why": ("Which unstated choice makes the figure appear", ("eta", "frames", "margins")),
     "tuning": ("How the constants were chosen", ("efforts", "fronts")),
@@ -43,32 +50,30 @@ PAGES = {
 
 
 def write(plan: Plan, folder: Path) -> None:
-    """index.html, the ledgers of deviations and claims, and what they load, of a finished run."""
+    """Write index.html, the ledgers of deviations and claims, and what they load, of a finished run."""
     render.assets(folder)
     for name, (section, experiment) in plan.scripts.items():
-        render.script(
-            folder / layout.script(name), name, DATA[section].data(plan, folder, experiment)
-        )
-    made = {
-        name: section.context(plan, folder)
-        for name, (_, section) in {**SECTIONS, **CLOSING}.items()
+        made = DATA[section].data(plan, folder, experiment)
+        render.script(folder / layout.script(name), name, made)
+    own = {
+        name: section.context(plan, folder) for name, (_, section) in (SECTIONS | CLOSING).items()
     }
     drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
     figures = {
         name: [_figure(folder, one) for one in names if one in drawn]
         for name, (_, names) in FIGURES.items()
     }
-    beside = numbers.context(plan, folder)
+    shown = _tables(plan, folder)
     titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES, **CLOSING}.items()}
-    there = [name for name in titles if made.get(name) or figures.get(name) or beside.get(name)]
+    there = [name for name in titles if own.get(name) or figures.get(name) or shown.get(name)]
     render.page(
         folder / layout.PAGE,
         "index.html.j2",
         **frame(plan, layout.PAGE, [(name, titles[name]) for name in there]),
-        **{name: made[name] for name in made},
+        **own,
         paper=PAPER,
         sections=[
-            (name, titles[name], figures[name], beside.get(name))
+            (name, titles[name], figures[name], shown.get(name, []))
             for name in there
             if name in FIGURES
         ],
@@ -76,14 +81,12 @@ def write(plan: Plan, folder: Path) -> None:
     for name, ledger in ledgers.context(plan, folder).items():
         if ledger:
             contents = [(group["id"], group["title"]) for group in ledger["groups"]]
-            file = f"{name}.html"
-            render.page(
-                folder / file, f"{file}.j2", **frame(plan, file, contents), **{name: ledger}
-            )
+            outline = frame(plan, f"{name}.html", contents)
+            render.page(folder / f"{name}.html", f"{name}.html.j2", **outline, **{name: ledger})
 
 
 def frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, Any]:
-    """What base.html.j2 needs."""
+    """Return what base.html.j2 needs."""
     there = {name: text for name, text in PAGES.items() if name in (*plan.pages, layout.BENCHMARKS)}
     own = [name for name in layout.ASSETS if not name.startswith("bokeh")]
     return {
@@ -97,19 +100,57 @@ def frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, A
 
 
 def _figure(folder: Path, name: str) -> dict[str, Any]:
+    """Return a figure with its width and height, for the browser to leave room for it."""
     notebook, figure = catalogue.find(name)
-    wide, narrow = (_size(folder / layout.figure(name, form)) for form in ("svg", "narrow.svg"))
-    return {
-        "name": name,
-        "caption": figure.caption,
-        "notebook": notebook,
-        "wide": wide,
-        "narrow": narrow,
-    }
+    drawing = (folder / layout.figure(name)).read_text(encoding="utf-8")
+    box = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', drawing)
+    assert box is not None, name
+    size = [round(float(length)) for length in box.groups()]
+    return {"name": name, "caption": figure.caption, "notebook": notebook, "size": size}
 
 
-def _size(drawing: Path) -> tuple[int, int]:
-    """Width and height of an SVG, for the browser to leave room for it."""
-    found = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', drawing.read_text(encoding="utf-8"))
-    assert found is not None, drawing
-    return round(float(found[1])), round(float(found[2]))
+def _tables(plan: Plan, folder: Path) -> dict[str, list[Table]]:
+    """Return the tables next to figures, by section."""
+
+    def read(name: str) -> pd.DataFrame:
+        return load(folder / layout.table(name))
+
+    judged = plan.judged()
+    found: dict[str, list[Table]] = {}
+    if layout.table("saturation.csv") in judged:
+        rows = read("saturation.csv")
+        drawn = rows[rows["tuning"].isin(plan.roles.get("tuning", []))]
+        found["tuning"] = [tables.saturation(drawn)] if len(drawn) else []
+    if layout.table("suite_ranking.csv") in judged:
+        found["suite"] = suite(plan, folder)
+    if layout.table("comparison.csv") in judged:
+        found["growth"] = [tables.comparison(read("comparison.csv"))]
+    return found
+
+
+def suite(plan: Plan, folder: Path) -> list[Table]:
+    """Return who is best, whether that is stable, which expectations hold, and why each environment is there.
+
+    What the repository keeps of the whole suite is next to it, where the run is a part of it.
+    """
+    ranking, hypotheses, stability, paired, scores = (
+        load(folder / layout.table(f"suite_{name}.csv"))
+        for name in ("ranking", "hypotheses", "stability", "paired", "scores")
+    )
+    kept = {name: load(file) for name, file in plan.kept_of_the_suite.items()}
+    whole = kept.get("suite_ranking.csv")
+    frozen = [one for one in plan.suite.environments if one.name in {*scores["environment"]}]
+    ranked = tables.ranking(ranking, whole, "whole suite")
+    note = (
+        f"{ranked.note} Version {plan.suite.version} of the suite, {len(frozen)} of "
+        f"{len(plan.suite.environments)} environments. What a run takes: {layout.TIMING}."
+    )
+    if whole is not None:
+        note += f" Next to it what the whole suite came to, as the repository keeps it in {KEPT}."
+    return [
+        replace(ranked, note=note),
+        tables.stability(stability),
+        tables.hypotheses(hypotheses, kept.get("suite_hypotheses.csv"), "whole suite"),
+        tables.tally(paired),
+        tables.reasons(frozen),
+    ]

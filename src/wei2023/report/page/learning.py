@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from nscmdp.algorithms import title
 from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
-from wei2023.report.style import title
+from wei2023.report.tables import Table, escaped
 from wei2023.study import layout, protocols
 from wei2023.study.cases import DEFAULT
 from wei2023.study.config import TUNED
@@ -27,29 +28,24 @@ BEST = "The constrained optimum"
 
 
 def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
-    """The maps to choose from, and the numbers that stand there without a script."""
+    """Return the maps to choose from, and the tables that are there without a script."""
     if not plan.watched:
         return None
-    return {
-        "maps": _maps(plan),
-        "tables": [_in_numbers(plan, folder, name) for name in plan.watched],
-    }
-
-
-def _maps(plan: Plan) -> list[dict[str, str]]:
-    """The experiments by what their maps look like; by name as well, where that is not enough."""
     texts = {name: _map_in_words(plan, name) for name in plan.watched}
     often = Counter(texts.values())
-    return [
+    maps = [
         {
             "experiment": name,
-            "text": f"{text} ({name})" if often[text] > 1 else text,
+            "text": texts[name] + (f" ({name})" if often[texts[name]] > 1 else ""),
             "script": script,
         }
         for script, (section, name) in plan.scripts.items()
         if section == "learning"
-        for text in [texts[name]]
     ]
+    return {
+        "maps": maps,
+        "tables": [_in_numbers(plan, folder, name, text) for name, text in texts.items()],
+    }
 
 
 def _map_in_words(plan: Plan, experiment: str) -> str:
@@ -60,42 +56,40 @@ def _map_in_words(plan: Plan, experiment: str) -> str:
     return ", ".join([size, f"K = {case.episodes:,}", *words])
 
 
-def _in_numbers(plan: Plan, folder: Path, experiment: str) -> dict[str, Any]:
-    """Reward and cost in the first of the episodes, one in the middle, and the last."""
+def _in_numbers(plan: Plan, folder: Path, experiment: str, text: str) -> Table:
+    """Return reward and cost in the first of the episodes, one in the middle, and the last."""
     file, env = layout.table("learning.csv", experiment), plan.watched_case(experiment).env
-    episodes = plan.watched_episodes(experiment)
+    episodes, limit = plan.watched_episodes(experiment), _limit(env)
     middle = min(episodes, key=lambda k: abs(2 * k - env.episodes))
     shown = sorted({episodes[0], middle, episodes[-1]})
     found, texts = tables.load(folder / file), _texts(plan, experiment)
-    rows = {
-        texts[str(name)]: _pairs(mine, shown) for name, mine in found.groupby("learner", sort=False)
-    }
-    return {
-        "text": _map_in_words(plan, experiment),
-        "episodes": shown,
-        "limit": _limit(env),
-        "seed": plan.experiment(experiment).seed_list[0],
-        "rows": {BEST: _pairs(found.drop_duplicates("episode"), shown, "optimal_"), **rows},
-        "file": file,
-    }
+    best = found.drop_duplicates("episode")
+    policies = {BEST: best.assign(reward=best["optimal_reward"], cost=best["optimal_cost"])}
+    policies |= {texts[str(name)]: mine for name, mine in found.groupby("learner", sort=False)}
+    rows = []
+    for name, mine in policies.items():
+        row = [escaped(name)]
+        for k in shown:
+            ((reward, cost),) = mine.loc[mine["episode"] == k, ["reward", "cost"]].to_numpy()
+            row += [f"{reward:.2f}", "↑ " * (cost > limit + 0.005) + f"{cost:.2f}"]
+        rows.append(row)
+    columns = [f"episode {k:,} / {what}" for k in shown for what in ("reward", "cost")]
+    seed = plan.experiment(experiment).seed_list[0]
+    return Table(
+        f"{text}: expected reward and cost of an episode, limit {limit:g}",
+        ["policy", *columns],
+        rows,
+        f"Seed {seed}, the first that is reported. All episodes:",
+        [file],
+    )
 
 
 def _limit(env: DriftingCMDP) -> float:
     return round(env.H - env.rho, 9)
 
 
-def _pairs(rows: pd.DataFrame, episodes: list[int], prefix: str = "") -> list[list[float]]:
-    """Reward and cost by episode."""
-    return (
-        rows.set_index("episode")
-        .reindex(episodes)[[f"{prefix}reward", f"{prefix}cost"]]
-        .to_numpy()
-        .tolist()
-    )
-
-
 def _texts(plan: Plan, experiment: str) -> dict[str, str]:
-    """What learners are called: algorithm, and the protocol or the constants."""
+    """Return what learners are called: algorithm, and the protocol or the constants."""
     words = protocols.called(plan.config.protocols) if plan.config.protocols else {}
     learners = plan.experiment(experiment).all_learners
     return {OPTIMUM: BEST} | {

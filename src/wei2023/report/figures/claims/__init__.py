@@ -11,52 +11,21 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from pandas.io.formats.style import Styler
 
-from wei2023.report import forms, style
+from wei2023.report import forms, style, tables
 from wei2023.report.figures.claims.bandit import claims_bandit as claims_bandit
 from wei2023.report.figures.claims.data import COLOURS, by_group, claims
 from wei2023.report.figures.claims.linear import claims_linear as claims_linear
 from wei2023.report.figures.claims.theorems import claims_theorems as claims_theorems
 from wei2023.report.results import Results, needs
+from wei2023.report.tables import Table
 
-SMALL = [{"selector": "td, th", "props": "font-size: 80%; text-align: left; vertical-align: top"}]
 WIDTH = 64  # letters of a label in the figure of looseness
 
 
 @needs("claims")
-def ledger(results: Results) -> Styler:
-    """Every claim with its verdict and what it rests on."""
-    rows = [
-        {
-            "claim": claim["id"],
-            "where": claim["where"],
-            "says": claim["statement"],
-            "verdict": claim["verdict"],
-            "value": _number(claim["value"]),
-            "interval": _interval(claim["low"], claim["high"]),
-            "slack": _slack(claim),
-            "of": claim["evidence"]["samples"],
-            "why": claim["evidence"]["why"],
-        }
-        for claim in claims(results)
-    ]
-    shown = pd.DataFrame(rows).style.hide(axis="index").set_table_styles(SMALL)
-    return shown.map(
-        lambda verdict: f"color: {COLOURS[verdict]}; font-weight: 600", subset=["verdict"]
-    )
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None or low == high else f"[{low:.4g}, {high:.4g}]"
-
-
-def _slack(claim: dict) -> str:
-    return "" if claim["slack"] is None else f"{claim['slack']:.3g} {claim['evidence']['slack_in']}"
+def ledger(results: Results) -> Table:
+    return tables.claims(claims(results))
 
 
 def looseness(results: Results) -> Figure:

@@ -1,0 +1,65 @@
+"""claims.json, claims.md and the letter about what needs correction."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from nscmdp import files
+from wei2023.proofs import gather, ledger
+from wei2023.report import formulas, tables
+from wei2023.report.tables import escaped
+from wei2023.study import layout
+from wei2023.study.catalogue import ERRATUM
+from wei2023.study.plan import Plan
+
+PLACE = re.compile(r"\[\[(C\d+[a-z]?)\|([^\]]+)\]\]")  # of a number in the letter: [[C16|value]]
+
+
+def write(plan: Plan, folder: Path) -> None:
+    """Write the verdicts, as data and as text, and the letter where all of the theory was checked."""
+    claims = gather(plan, folder, ledger.load())
+    files.write_text(folder / layout.CLAIMS, json.dumps(claims, indent=1) + "\n")
+    files.write_text(folder / layout.CLAIMS_TEXT, markdown(claims))
+    none = "No claim on the theory was checked in this run.\n"
+    files.write_text(folder / layout.ERRATUM, letter(claims) if plan.claim_groups else none)
+
+
+def markdown(claims: list[dict[str, Any]]) -> str:
+    """Return what the claims come to, then the equation of each and what decides it."""
+    parts = [
+        "# The paper's claims, and what they come to",
+        "Verdicts are computed, by one standard for all; `workflow/claims.yaml` says what decides each.",
+        tables.verdicts(tables.by_verdict(claims)).without("rows").markdown(),
+        tables.claims(claims).only("claim", "where", "says", "verdict", "why").markdown(),
+    ]
+    for claim in claims:
+        parts += [f"### {claim['id']}", formulas.markdown(claim["formula"])]
+        if claim["covers"]:
+            parts.append(f"Stands for {', '.join(claim['covers'])}, too.")
+        if claim["corrected"]:
+            parts.append(f"**As it holds:** {escaped(claim['corrected'])}")
+        measured, test = escaped(claim["measured"]), escaped(claim["test"])
+        parts.append(f"**Measured:** {measured} **Test:** {test}")
+        numbers = tables.evidence(claim)
+        parts += [numbers.markdown()] if numbers.rows else []
+    return "\n\n".join(parts) + "\n"
+
+
+def letter(claims: list[dict[str, Any]], file: Path = ERRATUM) -> str:
+    """Return workflow/erratum.md with the numbers of claims in its places.
+
+    ``[[C16|value]]`` is a field of a claim, ``[[C13|V/(HK) at K = 1e10]]`` a row of its numbers. A number that no
+    claim has is refused by name.
+    """
+    known = {claim["id"]: claim for claim in claims}
+
+    def filled(place: re.Match[str]) -> str:
+        name, what = place.groups()
+        claim = known.get(name, {"evidence": {"numbers": []}})
+        found = {**claim, **dict(claim["evidence"]["numbers"])}.get(what)
+        if found is None:
+            raise ValueError(f"{file}: {place[0]} asks for what claim {name} does not have")
+        return found if isinstance(found, str) else f"{found:.3g}"
+
+    return PLACE.sub(filled, file.read_text(encoding="utf-8"))
