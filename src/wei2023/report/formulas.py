@@ -27,7 +27,7 @@ def typeset(latex: str, display: bool = False) -> Markup:
             element.text = html.unescape(element.text or "")
             if "\\" in element.text:
                 raise ValueError(f"{element.text} is not known")
-            if forbidden := ADDRESSES & element.keys():
+            if forbidden := ADDRESSES & {*element.attrib}:
                 raise ValueError(f"it has the attribute {min(forbidden)}")
     except Exception as error:  # latex2mathml has an exception for every mistake
         said = str(error) or type(error).__name__

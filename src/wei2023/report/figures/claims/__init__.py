@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 
 from wei2023.report import forms, style, tables
 from wei2023.report.figures.claims.bandit import claims_bandit as claims_bandit
-from wei2023.report.figures.claims.data import COLOURS, by_group, claims
+from wei2023.report.figures.claims.data import by_group, claims
 from wei2023.report.figures.claims.linear import claims_linear as claims_linear
 from wei2023.report.figures.claims.theorems import claims_theorems as claims_theorems
 from wei2023.report.results import Results, needs
