@@ -188,7 +188,7 @@ def _specified(
         "sources": sources.digest(
             f"wei2023.{module}", *(["wei2023.proofs"] if module.startswith("proofs.") else [])
         ),
-        "templates": _templates() if module.startswith("report.page") else "",
+        "templates": _templates() if module.startswith("report.") else "",
         "plugins": plan.config.plugins,
     }
 

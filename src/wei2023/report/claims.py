@@ -7,8 +7,7 @@ from typing import Any
 
 from nscmdp import files
 from wei2023.proofs import gather, ledger
-from wei2023.report import formulas, tables
-from wei2023.report.tables import escaped
+from wei2023.report import render
 from wei2023.study import layout
 from wei2023.study.catalogue import ERRATUM
 from wei2023.study.plan import Plan
@@ -20,30 +19,9 @@ def write(plan: Plan, folder: Path) -> None:
     """Write the verdicts, as data and as text, and the letter where all of the theory was checked."""
     claims = gather(plan, folder, ledger.load())
     files.write_text(folder / layout.CLAIMS, json.dumps(claims, indent=1) + "\n")
-    files.write_text(folder / layout.CLAIMS_TEXT, markdown(claims))
+    render.page(folder / layout.CLAIMS_TEXT, "claims.md.j2", claims=claims)
     none = "No claim on the theory was checked in this run.\n"
     files.write_text(folder / layout.ERRATUM, letter(claims) if plan.claim_groups else none)
-
-
-def markdown(claims: list[dict[str, Any]]) -> str:
-    """Return what the claims come to, then the equation of each and what decides it."""
-    parts = [
-        "# The paper's claims, and what they come to",
-        "Verdicts are computed, by one standard for all; `workflow/claims.yaml` says what decides each.",
-        tables.verdicts(tables.by_verdict(claims)).without("rows").markdown(),
-        tables.claims(claims).only("claim", "where", "says", "verdict", "why").markdown(),
-    ]
-    for claim in claims:
-        parts += [f"### {claim['id']}", formulas.markdown(claim["formula"])]
-        if claim["covers"]:
-            parts.append(f"Stands for {', '.join(claim['covers'])}, too.")
-        if claim["corrected"]:
-            parts.append(f"**As it holds:** {escaped(claim['corrected'])}")
-        measured, test = escaped(claim["measured"]), escaped(claim["test"])
-        parts.append(f"**Measured:** {measured} **Test:** {test}")
-        numbers = tables.evidence(claim)
-        parts += [numbers.markdown()] if numbers.rows else []
-    return "\n\n".join(parts) + "\n"
 
 
 def letter(claims: list[dict[str, Any]], file: Path = ERRATUM) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from wei2023.report import tables
+from wei2023.report.render import environment
 from wei2023.verdicts.tables import load
 
 ANSWER = ("<!-- made by `make readme` from docs/answer.json -->\n", "<!-- end -->\n")
@@ -18,20 +19,7 @@ ABOUT_LONGER = (
 
 def answer(numbers: dict[str, Any]) -> str:
     """Return five sentences, the table of protocols, and what the other claims come to."""
-    protocols, growing = tables.protocols(numbers["protocols"]), tables.growing(numbers)
-    named = [*tables.LABELS.values(), "share", "cost", "Triple-Q keeps"]
-    verdicts = tables.verdicts(numbers["claims"])
-    parts = [
-        "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(numbers["sentences"], start=1)),
-        protocols.note,
-        protocols.only("protocol", "K", *named).markdown(),
-        growing.note,
-        growing.markdown(),
-        verdicts.note,
-        verdicts.only("verdict", "rows").markdown(),
-        "What each unstated choice of the simulation decides: the page.",
-    ]
-    return "\n\n".join(parts) + "\n"
+    return environment().get_template("answer.md.j2").render(numbers=numbers) + "\n"
 
 
 def suite(folder: Path, whole: bool = False) -> str:

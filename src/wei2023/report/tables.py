@@ -9,11 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
+from jinja2 import Template
 from markupsafe import Markup, escape
 
 from nscmdp import algorithms
@@ -85,6 +87,28 @@ def _marked(found: re.Match[str], links: Links) -> Markup:
     return escape(text)
 
 
+HTML = Template(
+    """<table>
+<thead>
+{% if groups|length > 1 %}
+<tr>{% for group, width in groups %}{% if group %}<th scope="colgroup" colspan="{{ width }}">{{ group }}</th>
+{%- else %}<td colspan="{{ width }}"></td>{% endif %}{% endfor %}</tr>
+{% endif %}
+<tr>{% for name in headings %}<th scope="col"{{ kinds[loop.index0] }}>{{ inline(name) }}</th>{% endfor %}</tr>
+</thead>
+<tbody>
+{% for row in rows %}
+<tr><th scope="row"{{ kinds[0] }}>{{ inline(row[0], links) }}</th>
+{%- for cell in row[1:] %}<td{{ over if cell.startswith("↑ ") else kinds[loop.index] }}>{{ inline(cell, links) }}</td>
+{%- endfor %}</tr>
+{% endfor %}
+</tbody></table>""",
+    autoescape=True,
+    trim_blocks=True,
+)
+NUMBER = re.compile(r"(↑ )?[-+]?\d|-?$")
+
+
 @dataclass(frozen=True)
 class Table:
     """A table: its columns by name, where "a / b" is the column b of the group a, and rows of cells."""
@@ -98,24 +122,6 @@ class Table:
     @property
     def headings(self) -> list[str]:
         return [column.rpartition(" / ")[2] for column in self.columns]
-
-    @property
-    def groups(self) -> list[tuple[str, int]]:
-        """Return the groups of adjacent columns, and how many columns each has."""
-        found: list[tuple[str, int]] = []
-        for group in (column.rpartition(" / ")[0] for column in self.columns):
-            again = bool(found) and found[-1][0] == group
-            found[-1:] = [(group, found[-1][1] + 1)] if again else [*found[-1:], (group, 1)]
-        return found
-
-    @property
-    def numbers(self) -> list[bool]:
-        """Say for each column whether it holds numbers, which are aligned to the right."""
-        number = re.compile(r"(↑ )?[-+]?\d|-?$")
-        return [
-            any(column) and all(map(number.match, column))
-            for column in zip(*self.rows, strict=True)
-        ] or [False] * len(self.columns)
 
     def only(self, *columns: str) -> "Table":
         """Return the same table with some of its columns."""
@@ -131,46 +137,23 @@ class Table:
         return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
     def html(self, links: Links = NO_LINKS) -> Markup:
-        kinds = [Markup(' class="n"') if right else Markup("") for right in self.numbers]
-        lines = [Markup("<table>\n<thead>")]
-        if any(group for group, _ in self.groups):
-            lines += [
-                Markup("<tr>{}</tr>").format(
-                    Markup("").join(
-                        Markup('<th scope="colgroup" colspan="{}">{}</th>').format(width, group)
-                        if group
-                        else Markup('<td colspan="{}"></td>').format(width)
-                        for group, width in self.groups
-                    )
-                )
-            ]
-        head = zip(kinds, self.headings, strict=True)
-        cells = (
-            Markup('<th scope="col"{}>{}</th>').format(kind, html(name)) for kind, name in head
-        )
-        lines += [Markup("<tr>{}</tr></thead>\n<tbody>").format(Markup("").join(cells))]
-        for row in self.rows:
-            first, *others = zip(kinds, row, strict=True)
-            made = [Markup('<th scope="row"{}>{}</th>').format(first[0], html(first[1], links))]
-            for kind, cell in others:
-                over = Markup(' class="n over"') if cell.startswith("↑ ") else kind
-                made.append(Markup("<td{}>{}</td>").format(over, html(cell, links)))
-            lines.append(Markup("<tr>{}</tr>").format(Markup("").join(made)))
-        return Markup("\n").join([*lines, Markup("</tbody></table>")])
+        """Return the table for a page; columns of numbers are aligned to the right."""
+        right, over = Markup(' class="n"'), Markup(' class="n over"')
+        numbers = [
+            any(cells) and all(map(NUMBER.match, cells)) for cells in zip(*self.rows, strict=True)
+        ]
+        kinds = [right if is_number else "" for is_number in numbers] or [""] * len(self.columns)
+        grouped = groupby(self.columns, lambda column: column.rpartition(" / ")[0])
+        groups = [(group, len([*columns])) for group, columns in grouped]
+        given = {"headings": self.headings, "rows": self.rows, "kinds": kinds, "groups": groups}
+        return Markup(HTML.render(given, over=over, inline=html, links=links))
 
     def __str__(self) -> str:
         """Return the table for a terminal."""
-        return aligned(
-            [
-                self.headings,
-                *([Markup(html(cell)).striptags() for cell in row] for row in self.rows),
-            ]
-        )
+        rows = [[html(cell).striptags() for cell in row] for row in self.rows]
+        return aligned([self.headings, *rows])
 
-    __repr__ = __str__
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
+    __repr__, _repr_markdown_ = __str__, markdown
 
     def _repr_html_(self) -> str:
         return str(self.html())
@@ -254,11 +237,6 @@ def protocols(rows: list[Row]) -> Table:
             "cost / RestartQ-UCB's": measured("restart_q_ucb_late_cost", ".2f"),
             "Triple-Q keeps": lambda row: count(row["keeps"].get(TRIPLE_Q, {"of": 0})),
         },
-        note="Runs that agree to each part of the claim, by protocol: Algorithm 1 performs well; learns quickly, "
-        "strictly, and with dips allowed; keeps the limit; Triple-Q breaks it; RestartQ-UCB breaks it. Algorithm 1's "
-        "share of the optimum and its cost (limit 5) are those of the last fifth; the last column: Triple-Q keeps the "
-        "limit.",
-        files=[layout.table("protocols.csv"), layout.ANSWER],
     )
 
 
@@ -284,8 +262,6 @@ def growing(numbers: dict[str, Any]) -> Table:
         "Runs that meet the whole claim, by number of episodes",
         [*columns, "mean, without", "running mean"],
         rows,
-        "From which K on? Algorithm 1 tuned, the baselines as released: runs that meet the whole claim, and whether "
-        "their mean does.",
     )
 
 
@@ -312,7 +288,6 @@ def choices(numbers: dict[str, Any]) -> Table:
         "Unstated choices",
         ["choice", "what the text says", "option", *columns, "from other protocols"],
         rows,
-        "One choice is switched at a time. It decides a part where at least half of the runs change sides.",
     )
 
 
@@ -341,8 +316,6 @@ def verdicts(ids: dict[str, list[str]]) -> Table:
         "Verdicts",
         ids.items(),
         columns,
-        note="The paper's theory, by the verdict on each row of the ledger of claims (`docs/claims.md`, "
-        "`docs/erratum.md`):",
     )
 
 
@@ -392,17 +365,17 @@ def evidence(claim: Row) -> Table:
     return Table(f"Numbers behind {claim['id']}", ["number", "value"], rows)
 
 
-def effects(measured: pd.DataFrame, name: str) -> Table:
+def effects(measured: pd.DataFrame, entry: deviations.Entry) -> Table:
     """Return what the switches of an entry of the ledger of deviations change."""
     change = "{without:.3f} to {with:.3f} ({difference:+.3f} [{low:+.3f}, {high:+.3f}])"
-    rows = []
-    for run, found in measured.groupby(deviations.COLUMNS[:7], sort=False):
+    mine, rows = measured[measured["switch"].isin(entry.switch)], []
+    for run, found in mine.groupby(deviations.COLUMNS[:7], sort=False):
         switch, before, after, learner, environment, episodes, rho = run
         switched = f"{switch.split('.')[-1]}: {before} to {after}"
         place = f"{learner}, {environment}, K = {episodes}, rho = {rho:.3g}"
         rows.append([switched, place, *(change.format(**row) for row in found.to_dict("records"))])
     columns = ["switched", "in", *deviations.MEASURES.values()]
-    return Table(f"Measured effect of {name}", columns, rows)
+    return Table(f"Measured effect of {entry.id}", columns, rows)
 
 
 EXPONENTS = {  # headings, and columns of comparison.csv

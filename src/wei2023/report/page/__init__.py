@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from nscmdp.suite.definition import KEPT
-from wei2023.report import tables
-from wei2023.report.page import curves, learning, ledgers, provenance, render, verdicts
+from wei2023.report import render, tables
+from wei2023.report.page import curves, learning, ledgers, provenance, verdicts
 from wei2023.report.tables import Table
 from wei2023.study import catalogue, layout
 from wei2023.study.plan import Plan
@@ -79,10 +79,8 @@ def write(plan: Plan, folder: Path) -> None:
         ],
     )
     for name, ledger in ledgers.context(plan, folder).items():
-        if ledger:
-            contents = [(group["id"], group["title"]) for group in ledger["groups"]]
-            outline = frame(plan, f"{name}.html", contents)
-            render.page(folder / f"{name}.html", f"{name}.html.j2", **outline, **{name: ledger})
+        outline = frame(plan, f"{name}.html", [*ledger["groups"].items()])
+        render.page(folder / f"{name}.html", f"{name}.html.j2", **outline, **ledger)
 
 
 def frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, Any]:

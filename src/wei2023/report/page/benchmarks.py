@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from wei2023.report import tables
-from wei2023.report.page import frame, render
+from wei2023.report import render, tables
+from wei2023.report.page import frame
 from wei2023.study import layout
 from wei2023.study.plan import Plan
 from wei2023.verdicts import timing

@@ -90,7 +90,7 @@ def _summary(folder: Path, experiment: str, words: dict[str, str]) -> Table:
 
     def cost(row: dict[str, Any]) -> str:
         values = [row["horizon"] - row[f"last_utility{end}"] for end in REVERSED]
-        return "↑ " * (values[1] > row["horizon"] - row["rho"]) + interval(values)
+        return ("↑ " if values[1] > row["horizon"] - row["rho"] else "") + interval(values)
 
     def mean(name: str) -> Any:
         return lambda row: interval([row[f"last_{name}{end}"] for end in ENDS])

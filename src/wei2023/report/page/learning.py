@@ -71,7 +71,7 @@ def _in_numbers(plan: Plan, folder: Path, experiment: str, text: str) -> Table:
         row = [escaped(name)]
         for k in shown:
             ((reward, cost),) = mine.loc[mine["episode"] == k, ["reward", "cost"]].to_numpy()
-            row += [f"{reward:.2f}", "↑ " * (cost > limit + 0.005) + f"{cost:.2f}"]
+            row += [f"{reward:.2f}", ("↑ " if cost > limit + 0.005 else "") + f"{cost:.2f}"]
         rows.append(row)
     columns = [f"episode {k:,} / {what}" for k in shown for what in ("reward", "cost")]
     seed = plan.experiment(experiment).seed_list[0]

@@ -12,101 +12,77 @@ import yaml
 import nscmdp
 from nscmdp.algorithms import title
 from nscmdp.randomness import format_seeds
-from wei2023.report.tables import Table, escaped, linked, made
+from wei2023.report.tables import Table, escaped, linked
 from wei2023.runs.specifications import run_digest
 from wei2023.study import catalogue, layout
 from wei2023.study.cases import DEFAULT
 from wei2023.study.config import Experiment, Tuning
 from wei2023.study.plan import Plan
 
-# The direct dependencies, as the lock file pins them.
-ENVIRONMENT = Path("workflow/envs/nscmdp.yml")
+ENVIRONMENT = Path("workflow/envs/nscmdp.yml")  # the direct dependencies, pinned
+COLUMNS = {
+    "Experiments": "experiment, role, environment, K, seeds, learners (constants), tables",
+    "Tunings": "tuning, environment, K, learners",
+    "Sources of learners": "learner, sources",
+    "Locked versions": "package, version, where",
+    "Where every figure comes from": "figure, notebook, data",
+    "Where every table comes from": "table, holds, rule",
+}
 
 
 def context(plan: Plan, folder: Path) -> dict[str, Any]:
-    """Return what provenance.html.j2 shows: numbers, and folded tables by their summary."""
-    effort = plan.config.effort
+    """Return what provenance.html.j2 shows: numbers, and tables by their names."""
     experiments = [plan.experiment(name) for name in plan.experiments]
     tunings = [plan.tuning(name) for name in plan.tunings]
     drawn = [(name, one) for name, figures in plan.notebooks.items() for one in figures]
-    folded = {
-        "Experiments": _experiments(plan, experiments),
-        "Tunings": made(
-            "Tunings",
-            tunings,
-            {
-                "tuning": lambda one: escaped(one.name),
-                "environment": _environment,
-                "K": lambda one: _listed([one.episodes, *one.checks]),
-                "learners": lambda one: "; ".join(map(title, one.algorithms)),
-            },
-            note=f"Searches draw on {_seeds(effort.search_list)}; the choice among what they found is made on "
-            f"{_seeds(effort.selection_list)}. Experiments use neither.",
-        ),
-        "Sources of learners": Table(
-            "Sources of learners",
-            ["learner", "sources"],
-            [[title(name), f"`{run_digest(name)}`"] for name in plan.algorithms],
-            "A hash of the sources that decide a learner's runs is in each of its result files:",
-        ),
-        "Locked versions": Table(
-            "Locked versions",
-            ["package", "version", "where"],
-            _dependencies(),
-            "Direct dependencies, as the lock file pins them:",
-        ),
-        "Where every figure comes from": Table(
-            "Where figures come from",
-            ["figure", "notebook", "data"],
-            [_figure(plan, name, one) for name, one in drawn],
-            "A notebook is executed by the rule `notebook_NAME`; it draws from the tables of some experiments, and "
-            "from tables over all of them.",
-        ),
-        "Where every table comes from": Table(
-            "Where tables come from", ["table", "holds", "rule"], _tables(plan)
-        ),
+    rows = {
+        "Experiments": [_experiment(plan, one) for one in experiments],
+        "Tunings": [
+            [
+                escaped(one.name),
+                _environment(one),
+                _listed([one.episodes, *one.checks]),
+                "; ".join(map(title, one.algorithms)),
+            ]
+            for one in tunings
+        ],
+        "Sources of learners": [[title(one), f"`{run_digest(one)}`"] for one in plan.algorithms],
+        "Locked versions": _dependencies(),
+        "Where every figure comes from": [_figure(plan, name, one) for name, one in drawn],
+        "Where every table comes from": _tables(plan),
     }
     return {
         "version": nscmdp.__version__,
         "runs": plan.runs,
         "experiments": len(experiments),
-        "folded": {summary: table for summary, table in folded.items() if table.rows},
+        "searches": _seeds(plan.config.effort.search_list),
+        "selection": _seeds(plan.config.effort.selection_list),
+        "tables": [
+            Table(name, COLUMNS[name].split(", "), rows[name]) for name in rows if rows[name]
+        ],
     }
 
 
-def _experiments(plan: Plan, experiments: list[Experiment]) -> Table:
-    def environment(one: Experiment) -> str:
-        names = [name for case in plan.cases_of(one.name) for name in (case.reading, case.budget)]
-        varied = [escaped(name) for name in dict.fromkeys(names) if name != DEFAULT]
-        return "; ".join([_environment(one), *varied])
-
-    def learners(one: Experiment) -> str:
-        """Return "Algorithm 1 (literal, 16 tuned)" for every learner."""
-        settings: dict[str, Counter[str]] = {}
-        for learner in one.all_learners:
-            settings.setdefault(learner.algorithm, Counter())[learner.setting] += 1
-        return "; ".join(
-            f"{title(name)} ({', '.join(f'{n} {setting}' if n > 1 else setting for setting, n in found.items())})"
-            for name, found in settings.items()
-        )
-
-    def files(one: Experiment) -> str:
-        made_of = [*plan.tables(one.name), *plan.learning(one.name)]
-        return " ".join(linked(file, file.split("/")[-1]) for file in made_of)
-
-    return made(
-        "Experiments",
-        experiments,
-        {
-            "experiment": lambda one: escaped(one.name),
-            "role": lambda one: escaped(one.role or ""),
-            "environment": environment,
-            "K": lambda one: _listed(one.episodes),
-            "seeds": lambda one: _seeds(one.seed_list),
-            "learners (constants)": learners,
-            "tables": files,
-        },
-    )
+def _experiment(plan: Plan, one: Experiment) -> list[str]:
+    cases, settings = plan.cases_of(one.name), Counter[tuple[str, str]]()
+    for learner in one.all_learners:
+        settings[title(learner.algorithm), learner.setting] += 1
+    named: dict[str, list[str]] = {}
+    for (learner_title, setting), n in settings.items():
+        named.setdefault(learner_title, []).append(f"{n} {setting}" if n > 1 else setting)
+    varied = dict.fromkeys(name for case in cases for name in (case.reading, case.budget))
+    return [
+        escaped(one.name),
+        escaped(one.role or ""),
+        "; ".join([_environment(one), *(escaped(name) for name in varied if name != DEFAULT)]),
+        _listed(one.episodes),
+        _seeds(one.seed_list),
+        "; ".join(f"{name} ({', '.join(found)})" for name, found in named.items()),
+        " ".join(
+            linked(file, file.split("/")[-1])
+            for file in (*plan.tables(one.name), *plan.learning(one.name))
+        ),
+    ]
 
 
 def _listed(episodes: list[int]) -> str:
@@ -132,9 +108,7 @@ def _dependencies() -> list[list[str]]:
         return []
     *_, options = yaml.safe_load(ENVIRONMENT.read_text(encoding="utf-8"))["dependencies"]
     pins = [pin.partition(";") for pin in options["pip"]]
-    return [
-        [*map(escaped, pin.strip().split("==")), escaped(where.strip())] for pin, _, where in pins
-    ]
+    return [[*pin.strip().split("=="), escaped(where.strip())] for pin, _, where in pins]
 
 
 def _figure(plan: Plan, notebook: str, figure: catalogue.Figure) -> list[str]:
@@ -142,31 +116,24 @@ def _figure(plan: Plan, notebook: str, figure: catalogue.Figure) -> list[str]:
     (listed,) = [one for one in catalogue.NOTEBOOKS if one.name == notebook]
     data = dict.fromkeys([*plan.read_beside(listed), *plan.data_of(figure.roles)])
     group = figure.name.removeprefix("claims_")  # the figure of a group of claims shows that group
-    others = {*map(layout.claims, plan.claim_groups)} - {layout.claims(group)}
-    left_out = others if group in plan.claim_groups else set()
+    others = {*map(layout.claims, {*plan.claim_groups} - {group})}
+    left_out = others if group in plan.claim_groups else {}
     files = [linked(one) for one in data if one in plan.judged() and one not in left_out]
     experiments = [escaped(one) for one in plan.experiments if {*plan.tables(one)} <= data.keys()]
-    return [
-        linked(layout.figure(figure.name), figure.name),
-        linked(layout.notebook(notebook, "html"), notebook),
-        ", ".join([*files, *experiments]),
+    pages = [
+        (layout.figure(figure.name), figure.name),
+        (layout.notebook(notebook, "html"), notebook),
     ]
+    return [*(linked(*one) for one in pages), ", ".join([*files, *experiments])]
 
 
 def _tables(plan: Plan) -> list[list[str]]:
     judged = plan.judged()
-    rows = [
-        [linked(file), text, rule]
-        for rule, tables in catalogue.TABLES.items()
-        for file, text in tables.items()
-        if file in judged
-    ]
     of_each = {
         "tables": catalogue.EXPERIMENT,
         "learning": catalogue.WATCHED if plan.watched else {},
     }
-    return rows + [
-        [f"tables/EXPERIMENT/{name}", text, rule]
-        for rule, tables in of_each.items()
-        for name, text in tables.items()
-    ]
+    named = [(rule, one) for rule, tables in catalogue.TABLES.items() for one in tables.items()]
+    shared = [(rule, one) for rule, tables in of_each.items() for one in tables.items()]
+    rows = [[linked(file), text, rule] for rule, (file, text) in named if file in judged]
+    return rows + [[f"tables/EXPERIMENT/{name}", text, rule] for rule, (name, text) in shared]

@@ -1,7 +1,7 @@
-"""Templates become pages, data become scripts, and both find their assets beside them in the folder ``page``.
+"""Templates become pages and texts, data become scripts; both find their assets beside them in the folder ``page``.
 
 A page that is opened from disk may not fetch a file, but it may add a script: data are kept as calls of
-``nscmdp.receive``, which static/app.js defines. Everything that a template prints is escaped.
+``nscmdp.receive``, which static/app.js defines. Everything that a template of a page prints is escaped.
 """
 
 import json
@@ -14,31 +14,34 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nscmdp import files
-from wei2023.report import tables
+from wei2023.report import formulas, tables
 from wei2023.study import layout
+from wei2023.verdicts import deviations
 
-HERE = Path(__file__).parent
-TEMPLATES, STATIC = HERE / "templates", HERE / "static"
+PAGE = Path(__file__).parent / "page"
 BOKEH = "server/static/js"  # where Bokeh keeps the scripts that it ships
 
 
 @cache
 def environment() -> Environment:
     made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
+        loader=FileSystemLoader(PAGE / "templates"),
+        autoescape=lambda name: name is None or ".html" in name,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=True,
     )
-    made.filters |= {"href": quote, "inline": tables.html}
-    made.globals |= {"layout": layout}
+    made.filters |= {"href": quote, "inline": tables.html, "typeset": formulas.typeset}
+    made.filters |= {"escaped": tables.escaped, "displayed": formulas.markdown}
+    made.filters["as_text"] = deviations.as_text
+    made.globals |= {"layout": layout, "tables": tables}
     return made
 
 
 def page(file: Path, template: str, **context: Any) -> None:
-    files.write_text(file, environment().get_template(template).render(context))
+    """Write what a template makes of its context, which ends with one line feed."""
+    text = environment().get_template(template).render(context)
+    files.write_text(file, text.rstrip("\n") + "\n")
 
 
 def script(file: Path, name: str, data: Any) -> None:
@@ -50,6 +53,6 @@ def script(file: Path, name: str, data: Any) -> None:
 def assets(folder: Path) -> None:
     """Write styles and scripts: ours and Bokeh's."""
     for name in layout.ASSETS:
-        own = STATIC / name
+        own = PAGE / "static" / name
         source = own if own.is_file() else package_files("bokeh").joinpath(BOKEH, name)
         files.write_text(folder / layout.asset(name), source.read_text(encoding="utf-8"))
