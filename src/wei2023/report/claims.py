@@ -24,7 +24,7 @@ def write(plan: Plan, folder: Path) -> None:
     files.write_text(folder / layout.ERRATUM, letter(claims) if plan.claim_groups else none)
 
 
-def letter(claims: list[dict[str, Any]], file: Path = ERRATUM) -> str:
+def letter(claims: list[dict[str, Any]]) -> str:
     """Return workflow/erratum.md with the numbers of claims in its places.
 
     ``[[C16|value]]`` is a field of a claim, ``[[C13|V/(HK) at K = 1e10]]`` a row of its numbers. A number that no
@@ -37,7 +37,7 @@ def letter(claims: list[dict[str, Any]], file: Path = ERRATUM) -> str:
         claim = known.get(name, {"evidence": {"numbers": []}})
         found = {**claim, **dict(claim["evidence"]["numbers"])}.get(what)
         if found is None:
-            raise ValueError(f"{file}: {place[0]} asks for what claim {name} does not have")
+            raise ValueError(f"{ERRATUM}: {place[0]} asks for what claim {name} does not have")
         return found if isinstance(found, str) else f"{found:.3g}"
 
-    return PLACE.sub(filled, file.read_text(encoding="utf-8"))
+    return PLACE.sub(filled, ERRATUM.read_text(encoding="utf-8"))

@@ -8,6 +8,8 @@ from xml.etree.ElementTree import tostring
 from latex2mathml.converter import convert_to_element
 from markupsafe import Markup
 
+PARTS = dict.fromkeys(("mfrac", "mroot", "msub", "msup", "munder", "mover"), 2)
+PARTS |= {"msubsup": 3, "munderover": 3}
 ADDRESSES = {"href", "src", "style", "class"}  # attributes that no formula needs
 
 
@@ -27,6 +29,8 @@ def typeset(latex: str, display: bool = False) -> Markup:
             element.text = html.unescape(element.text or "")
             if "\\" in element.text:
                 raise ValueError(f"{element.text} is not known")
+            if len(element) != PARTS.get(element.tag, len(element)):
+                raise ValueError(f"a part of <{element.tag}> is missing")
             if forbidden := ADDRESSES & {*element.attrib}:
                 raise ValueError(f"it has the attribute {min(forbidden)}")
     except Exception as error:  # latex2mathml has an exception for every mistake

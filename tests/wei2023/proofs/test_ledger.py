@@ -10,11 +10,12 @@ import yaml
 from nscmdp import files
 from shipped import ROOT
 from wei2023 import proofs as claims
-from wei2023.proofs import erratum, findings, ledger, simulation
+from wei2023.proofs import findings, ledger, simulation
 from wei2023.proofs.findings import CHECKS, FALSE, Finding, Inequality, Notice
+from wei2023.report import claims as texts
+from wei2023.report.tables import escaped
 from wei2023.study import catalogue, layout, plan
 from wei2023.verdicts import tables
-from wei2023.verdicts.markdown import in_cell
 
 FILE = ROOT / "workflow/claims.yaml"
 ENVIRONMENT = {"name": "menu"}
@@ -170,8 +171,8 @@ def judged(tmp_path, monkeypatch, known):
         }
         files.write_text(tmp_path / layout.claims(group), json.dumps(found))
     (tmp_path / "letter.md").write_text("It is [[C1|value]], [[C1|in words]].")
-    monkeypatch.setattr(erratum, "ERRATUM", tmp_path / "letter.md")
-    claims.write(planned, tmp_path)
+    monkeypatch.setattr(texts, "ERRATUM", tmp_path / "letter.md")
+    texts.write(planned, tmp_path)
     return tmp_path
 
 
@@ -206,12 +207,12 @@ def test_the_letter_has_numbers_in_its_places(judged):
 
 
 def test_a_letter_that_asks_for_what_no_claim_has_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(erratum, "ERRATUM", tmp_path / "letter.md")
+    monkeypatch.setattr(texts, "ERRATUM", tmp_path / "letter.md")
     (tmp_path / "letter.md").write_text("[[C1|no such number]]")
     with pytest.raises(
         ValueError, match=r"\[\[C1.no such number\]\] asks for what claim C1 does not have"
     ):
-        erratum.letter([{"id": "C1", "evidence": {"numbers": [["another", 1.0]]}}])
+        texts.letter([{"id": "C1", "evidence": {"numbers": [["another", 1.0]]}}])
 
 
 def test_the_text_has_a_row_for_every_claim(judged, known):
@@ -229,7 +230,7 @@ def test_the_text_has_the_equation_of_every_claim_and_what_decides_it(judged, kn
         if entry.id != "C20":
             section = text.split(f"\n### {entry.id}\n")[1].split("\n### ")[0]
             assert all(line in section for line in entry.formula.splitlines())
-            assert in_cell(entry.test) in section
+            assert escaped(entry.test) in section
 
 
 def test_a_group_is_checked_with_the_effort_that_is_asked_for(tmp_path, monkeypatch, known):
