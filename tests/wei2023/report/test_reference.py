@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nscmdp import cli
+from wei2023 import cli
 from wei2023.report import reference
 from wei2023.study import layout
 
