@@ -27,10 +27,11 @@ from wei2023.report.formulas import typeset
 from wei2023.runs.parts import PARTS, TRIPLE_Q
 from wei2023.study import layout
 from wei2023.verdicts import deviations
-from wei2023.verdicts.answer import WHOLES, tuned_by_an_author
+from wei2023.verdicts.answer import tuned_by_an_author
 from wei2023.verdicts.comparison import readable
 
 Row = dict[str, Any]
+Columns = dict[str, Callable[[Any], str]]
 Links = Mapping[str, str]
 NO_LINKS: Links = MappingProxyType({})
 INLINE = re.compile(
@@ -159,13 +160,10 @@ class Table:
         return str(self.html())
 
 
-def made(
-    title: str, rows: Iterable[Any], columns: dict[str, Callable[[Any], str]], **more: Any
-) -> Table:
+def made(title: str, rows: Iterable[Any], columns: Columns, **more: Any) -> Table:
     """Return a table with a function of a row for every column."""
-    return Table(
-        title, [*columns], [[cell(row) for cell in columns.values()] for row in rows], **more
-    )
+    cells = [[cell(row) for cell in columns.values()] for row in rows]
+    return Table(title, [*columns], cells, **more)
 
 
 def of_frame(title: str, frame: pd.DataFrame, **more: Any) -> Table:
@@ -217,52 +215,39 @@ def protocols(rows: list[Row]) -> Table:
     def measured(name: str, form: str) -> Callable[[Row], str]:
         return lambda row: number(row["numbers"].get(name), form)
 
-    parts = {
-        name: lambda row, part=part: count(row["parts"][part])
-        for part, name in zip(PARTS, RUNS, strict=True)
+    def agree(part: str) -> Callable[[Row], str]:
+        return lambda row: count(row["parts"][part])
+
+    columns: Columns = {
+        "protocol": lambda row: row["name"] + " (recorded)" * row["recorded"],
+        "K": lambda row: f"{row['K']:,}",
+        "frame end": lambda row: row["frame_end"],
+        "constants": lambda row: row["constants"],
+        "baselines": lambda row: row["baselines"],
+        **{name: agree(part) for part, name in zip(PARTS, RUNS, strict=True)},
+        "Algorithm 1 / share": measured("share", ".0%"),
+        "Algorithm 1 / cost": measured("late_cost", ".2f"),
+        "cost / Triple-Q's": measured("triple_q_late_cost", ".2f"),
+        "cost / RestartQ-UCB's": measured("restart_q_ucb_late_cost", ".2f"),
+        "Triple-Q keeps": lambda row: count(row["keeps"].get(TRIPLE_Q, {"of": 0})),
     }
-    return made(
-        "Protocols",
-        rows,
-        {
-            "protocol": lambda row: row["name"] + " (recorded)" * row["recorded"],
-            "K": lambda row: f"{row['K']:,}",
-            "frame end": lambda row: row["frame_end"],
-            "constants": lambda row: row["constants"],
-            "baselines": lambda row: row["baselines"],
-            **parts,
-            "Algorithm 1 / share": measured("share", ".0%"),
-            "Algorithm 1 / cost": measured("late_cost", ".2f"),
-            "cost / Triple-Q's": measured("triple_q_late_cost", ".2f"),
-            "cost / RestartQ-UCB's": measured("restart_q_ucb_late_cost", ".2f"),
-            "Triple-Q keeps": lambda row: count(row["keeps"].get(TRIPLE_Q, {"of": 0})),
-        },
-    )
+    return made("Protocols", rows, columns)
 
 
 def growing(numbers: dict[str, Any]) -> Table:
     """Return from which K on the whole claim holds where Algorithm 1 alone is tuned."""
-
-    def said(row: Row, key: str) -> list[str]:
-        found = [row[key][whole] for whole in reversed(WHOLES)]
-        return [count(one) if isinstance(one, dict) else "yes" if one else "no" for one in found]
-
-    rows = [
-        [
-            row["frame_end"],
-            f"{row['K']:,}" + " (recorded)" * row["recorded"],
-            *said(row, "whole"),
-            *said(row, "mean"),
-            "yes" if row["running_mean"] else "no",
-        ]
-        for row in tuned_by_an_author(numbers)
-    ]
-    columns = ["frame end", "K", "runs, with dips", "runs, without", "mean, with dips"]
-    return Table(
-        "Runs that meet the whole claim, by number of episodes",
-        [*columns, "mean, without", "running mean"],
-        rows,
-    )
+    yes = {True: "yes", False: "no"}
+    columns: Columns = {
+        "frame end": lambda row: row["frame_end"],
+        "K": lambda row: f"{row['K']:,}" + " (recorded)" * row["recorded"],
+        "runs, with dips": lambda row: count(row["whole"]["all forgiving"]),
+        "runs, without": lambda row: count(row["whole"]["all"]),
+        "mean, with dips": lambda row: yes[row["mean"]["all forgiving"]],
+        "mean, without": lambda row: yes[row["mean"]["all"]],
+        "running mean": lambda row: yes[row["running_mean"]],
+    }
+    title = "Runs that meet the whole claim, by number of episodes"
+    return made(title, tuned_by_an_author(numbers), columns)
 
 
 def choices(numbers: dict[str, Any]) -> Table:
@@ -306,51 +291,31 @@ def thresholds(moved: pd.DataFrame) -> Table:
 
 def verdicts(ids: dict[str, list[str]]) -> Table:
     """Return the claims of every verdict."""
-    columns: dict[str, Callable[[Any], str]] = {
-        "verdict": lambda one: f"**{one[0]}**",
-        "claims": lambda one: str(len(one[1])),
-        "rows": lambda one: ", ".join(one[1]),
-        "what it means": lambda one: findings.VERDICTS[one[0]],
-    }
-    return made(
-        "Verdicts",
-        ids.items(),
-        columns,
-    )
+    rows = [
+        [f"**{name}**", str(len(found)), ", ".join(found), findings.VERDICTS[name]]
+        for name, found in ids.items()
+    ]
+    return Table("Verdicts", ["verdict", "claims", "rows", "what it means"], rows)
 
 
 def by_verdict(claims: list[Row]) -> dict[str, list[str]]:
     """Return the ids of claims by verdict, in the order of the standard."""
-    found = {
-        name: [one["id"] for one in claims if one["verdict"] == name] for name in findings.VERDICTS
-    }
+    found: dict[str, list[str]] = {name: [] for name in findings.VERDICTS}
+    for claim in claims:
+        found[claim["verdict"]].append(claim["id"])
     return {name: ids for name, ids in found.items() if ids}
 
 
 def claims(rows: list[Row]) -> Table:
-    """Return every claim with its verdict and what it rests on."""
-
-    def ends(row: Row) -> str:
-        low, high = row["low"], row["high"]
-        return "" if low is None or high is None or low == high else f"[{low:.4g}, {high:.4g}]"
-
-    return made(
-        "Claims",
-        rows,
-        {
-            "claim": lambda row: escaped(row["id"]),
-            "where": lambda row: escaped(row["where"]),
-            "says": lambda row: escaped(row["statement"]),
-            "verdict": lambda row: f"**{row['verdict']}**",
-            "value": lambda row: "" if row["value"] is None else f"{row['value']:.4g}",
-            "interval": ends,
-            "slack": lambda row: (
-                "" if row["slack"] is None else f"{row['slack']:.3g} {row['evidence']['slack_in']}"
-            ),
-            "of": lambda row: str(row["evidence"]["samples"]),
-            "why": lambda row: escaped(row["evidence"]["why"]),
-        },
-    )
+    """Return every claim with its verdict and what decides it."""
+    columns: Columns = {
+        "claim": lambda row: escaped(row["id"]),
+        "where": lambda row: escaped(row["where"]),
+        "says": lambda row: escaped(row["statement"]),
+        "verdict": lambda row: f"**{row['verdict']}**",
+        "why": lambda row: escaped(row["evidence"]["why"]),
+    }
+    return made("Claims", rows, columns)
 
 
 def evidence(claim: Row) -> Table:
@@ -462,27 +427,25 @@ def saturation(frame: pd.DataFrame) -> Table:
 
 def tuned(frame: pd.DataFrame) -> Table:
     """Return what tuning chose at the K that decides."""
+    chosen = frame[frame["decides"] & frame["chosen"]].fillna({"edges": ""})
     feasible = {True: "yes", False: "none found"}
-    return made(
-        "Choices",
-        frame[frame["decides"] & frame["chosen"]].to_dict("records"),
-        {
-            "tuning": lambda row: escaped(row["tuning"]),
-            "learner": lambda row: algorithms.title(row["algorithm"]),
-            "feasible": lambda row: (
-                "only by not learning" if row["only_by_not_learning"] else feasible[row["feasible"]]
-            ),
-            "loss": lambda row: number(row["loss"], ".3f"),
-            "violation, upper bound": lambda row: number(row["violation_bound"], ".3f"),
-            "Lam": lambda row: number(row["lam"], ".3f"),
-            "factors": lambda row: ", ".join(
-                f"{escaped(name)} {value:.3g}" for name, value in json.loads(row["factors"]).items()
-            ),
-            "near an end of their range": lambda row: (
-                escaped(row["edges"]) if isinstance(row["edges"], str) else ""
-            ),
-        },
-    )
+
+    def factors(row: Row) -> str:
+        given = json.loads(row["factors"])
+        return ", ".join(f"{escaped(name)} {value:.3g}" for name, value in given.items())
+
+    columns: Columns = {
+        "tuning": lambda row: escaped(row["tuning"]),
+        "learner": lambda row: algorithms.title(row["algorithm"]),
+        "feasible": lambda row: feasible[row["feasible"]],
+        "loss": lambda row: number(row["loss"], ".3f"),
+        "violation, upper bound": lambda row: number(row["violation_bound"], ".3f"),
+        "Lam": lambda row: number(row["lam"], ".3f"),
+        "factors": factors,
+        "near an end of their range": lambda row: escaped(row["edges"]),
+        "only by not learning": lambda row: "yes" if row["only_by_not_learning"] else "",
+    }
+    return made("Choices", chosen.to_dict("records"), columns)
 
 
 # The suite
@@ -495,7 +458,7 @@ def _gap(row: Row | None, name: str = "gap") -> str:
 def ranking(frame: pd.DataFrame, other: pd.DataFrame | None = None, called: str = "") -> Table:
     """Return learners by their mean gap; another ranking may stand next to it."""
     others = {} if other is None else other.set_index("learner").to_dict("index")
-    more: dict[str, Callable[[Any], str]] = {
+    more: Columns = {
         f"rank, {called}": lambda row: str(others.get(row["learner"], {}).get("rank", "")),
         f"gap, {called}": lambda row: _gap(others.get(row["learner"])),
     }
@@ -522,7 +485,7 @@ WORDS = {"holds": "hold", "contradicted": "are contradicted", "undecided": "are 
 def hypotheses(frame: pd.DataFrame, other: pd.DataFrame | None = None, called: str = "") -> Table:
     """Return what was expected, and what was found; the verdicts of another run may stand next to them."""
     others = {} if other is None else dict(zip(other["id"], other["verdict"], strict=True))
-    more: dict[str, Callable[[Any], str]] = {called: lambda row: others.get(row["id"], "")}
+    more: Columns = {called: lambda row: others.get(row["id"], "")}
     counts = frame["verdict"].value_counts()
     said = ", ".join(
         f"{number} {WORDS.get(verdict, verdict)}" for verdict, number in counts.items()

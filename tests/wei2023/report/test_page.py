@@ -159,14 +159,8 @@ def test_hostile_text_becomes_no_markup(tmp_path, simulated):
         "notebook": HOSTILE,
         "size": (9, 6),
     }
-    sections = [(HOSTILE, HOSTILE, [figure], [hostile])]
-    shown = {
-        "verdicts": None,
-        "curves": offered,
-        "learning": None,
-        "sections": sections,
-        "provenance": None,
-    }
+    shown = {"verdicts": None, "curves": offered, "learning": None, "provenance": None}
+    shown |= {"there": {"x": HOSTILE}, "figures": {"x": [figure]}, "beside": {"x": [hostile]}}
     text = rendered(tmp_path, "index.html.j2", paper=HOSTILE, **shown)
     assert "alert(1)" in text
     assert "<script>alert" not in text

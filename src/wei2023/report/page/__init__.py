@@ -6,10 +6,7 @@ One module per section gathers what its template (``templates/NAME.html.j2``) sh
 import re
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
-
-import pandas as pd
 
 from nscmdp.suite.definition import KEPT
 from wei2023.report import render, tables
@@ -24,23 +21,31 @@ PAPER = (
     "Provably Efficient Model-Free Algorithms for Non-stationary CMDPs, AISTATS 2023"
 )
 TITLE = "Non-stationary CMDPs: a replication"
-SECTIONS: dict[str, tuple[str, ModuleType]] = {
-    "verdicts": ("Does it replicate?", verdicts),
-    "curves": ("Learning curves", curves),
-    "learning": ("Watch it learn", learning),
+SECTIONS = {
+    "verdicts": "Does it replicate?",
+    "curves": "Learning curves",
+    "learning": "Watch it learn",
+    "simulation": "The paper's simulation",
+    "why": "Which unstated choice makes the figure appear",
+    "tuning": "How the constants were chosen",
+    "suite": "What does work?",
+    "theory": "The paper's theory",
+    "growth": "The comparison table, and growth",
+    "linear": "Linear CMDPs",
+    "environments": "Environments",
+    "provenance": "How it was run",
 }
-DATA = {"curves": curves, "learning": learning}  # the sections that load data
-FIGURES = {  # sections that show figures, next to tables
-    "simulation": ("The paper's simulation", ("grid_world",)),
-    "why": ("Which unstated choice makes the figure appear", ("eta", "frames", "margins")),
-    "tuning": ("How the constants were chosen", ("efforts", "fronts")),
-    "suite": ("What does work?", ("suite",)),
-    "theory": ("The paper's theory", ("looseness",)),
-    "growth": ("The comparison table, and growth", ("growth", "assumed_budget", "arms")),
-    "linear": ("Linear CMDPs", ("linear", "linear_arms")),
-    "environments": ("Environments", ("environments",)),
+OWN = {"verdicts": verdicts, "curves": curves, "learning": learning, "provenance": provenance}
+FIGURES = {  # of sections that have no template of their own
+    "simulation": ("grid_world",),
+    "why": ("eta", "frames", "margins"),
+    "tuning": ("efforts", "fronts"),
+    "suite": ("suite",),
+    "theory": ("looseness",),
+    "growth": ("growth", "assumed_budget", "arms"),
+    "linear": ("linear", "linear_arms"),
+    "environments": ("environments",),
 }
-CLOSING: dict[str, tuple[str, ModuleType]] = {"provenance": ("How it was run", provenance)}
 PAGES = {
     layout.PAGE: "The replication",
     layout.CLAIMS_PAGE: "Claims",
@@ -53,31 +58,23 @@ def write(plan: Plan, folder: Path) -> None:
     """Write index.html, the ledgers of deviations and claims, and what they load, of a finished run."""
     render.assets(folder)
     for name, (section, experiment) in plan.scripts.items():
-        made = DATA[section].data(plan, folder, experiment)
+        made = OWN[section].data(plan, folder, experiment)
         render.script(folder / layout.script(name), name, made)
-    own = {
-        name: section.context(plan, folder) for name, (_, section) in (SECTIONS | CLOSING).items()
-    }
+    own = {name: section.context(plan, folder) for name, section in OWN.items()}
     drawn = {figure.name for figures in plan.notebooks.values() for figure in figures}
     figures = {
         name: [_figure(folder, one) for one in names if one in drawn]
-        for name, (_, names) in FIGURES.items()
+        for name, names in FIGURES.items()
     }
     shown = _tables(plan, folder)
-    titles = {name: title for name, (title, _) in {**SECTIONS, **FIGURES, **CLOSING}.items()}
-    there = [name for name in titles if own.get(name) or figures.get(name) or shown.get(name)]
-    render.page(
-        folder / layout.PAGE,
-        "index.html.j2",
-        **frame(plan, layout.PAGE, [(name, titles[name]) for name in there]),
-        **own,
-        paper=PAPER,
-        sections=[
-            (name, titles[name], figures[name], shown.get(name, []))
-            for name in there
-            if name in FIGURES
-        ],
-    )
+    there = {
+        name: title
+        for name, title in SECTIONS.items()
+        if own.get(name) or figures.get(name) or shown.get(name)
+    }
+    outline = frame(plan, layout.PAGE, [*there.items()])
+    given = {"paper": PAPER, "there": there, "figures": figures, "beside": shown}
+    render.page(folder / layout.PAGE, "index.html.j2", **outline, **own, **given)
     for name, ledger in ledgers.context(plan, folder).items():
         outline = frame(plan, f"{name}.html", [*ledger["groups"].items()])
         render.page(folder / f"{name}.html", f"{name}.html.j2", **outline, **ledger)
@@ -109,20 +106,15 @@ def _figure(folder: Path, name: str) -> dict[str, Any]:
 
 def _tables(plan: Plan, folder: Path) -> dict[str, list[Table]]:
     """Return the tables next to figures, by section."""
-
-    def read(name: str) -> pd.DataFrame:
-        return load(folder / layout.table(name))
-
-    judged = plan.judged()
-    found: dict[str, list[Table]] = {}
-    if layout.table("saturation.csv") in judged:
-        rows = read("saturation.csv")
+    judged, found = plan.judged(), {}
+    if (file := layout.table("saturation.csv")) in judged:
+        rows = load(folder / file)
         drawn = rows[rows["tuning"].isin(plan.roles.get("tuning", []))]
         found["tuning"] = [tables.saturation(drawn)] if len(drawn) else []
     if layout.table("suite_ranking.csv") in judged:
         found["suite"] = suite(plan, folder)
-    if layout.table("comparison.csv") in judged:
-        found["growth"] = [tables.comparison(read("comparison.csv"))]
+    if (file := layout.table("comparison.csv")) in judged:
+        found["growth"] = [tables.comparison(load(folder / file))]
     return found
 
 
@@ -136,14 +128,13 @@ def suite(plan: Plan, folder: Path) -> list[Table]:
         for name in ("ranking", "hypotheses", "stability", "paired", "scores")
     )
     kept = {name: load(file) for name, file in plan.kept_of_the_suite.items()}
-    whole = kept.get("suite_ranking.csv")
     frozen = [one for one in plan.suite.environments if one.name in {*scores["environment"]}]
-    ranked = tables.ranking(ranking, whole, "whole suite")
+    ranked = tables.ranking(ranking, kept.get("suite_ranking.csv"), "whole suite")
     note = (
         f"{ranked.note} Version {plan.suite.version} of the suite, {len(frozen)} of "
         f"{len(plan.suite.environments)} environments. What a run takes: {layout.TIMING}."
     )
-    if whole is not None:
+    if kept:
         note += f" Next to it what the whole suite came to, as the repository keeps it in {KEPT}."
     return [
         replace(ranked, note=note),
