@@ -135,31 +135,36 @@ def _of_case(
     curves: pd.DataFrame,
 ) -> dict[str, Any]:
     first = exact.iloc[0]
-    one = exact[exact["learner"] == first["learner"]]
+    horizon, best = first["horizon"], exact[exact["learner"] == first["learner"]]
     seeds = sorted(int(seed) for seed in exact["seed"].unique())
-    problem, blocks = Problem.of(optima.environment(case)), _Blocks(one)
-    shown = [
-        {
-            "name": str(name),
-            "algorithm": learners[str(name)]["algorithm"],
-            "setting": _key(words[str(name)]),
-            "restart": _restart(learners[str(name)], problem),
-            "reward": _packed(blocks.means(mine, "value")),
-            "cost": _packed(first["horizon"] - blocks.means(mine, "utility_value")),
-            "gap": _packed(blocks.means(mine, "gap")),
-            "dual": _packed(_duals(curves[curves["learner"] == name], len(blocks.length))),
-        }
-        for name, mine in exact.groupby("learner", sort=False)
-    ]
+    problem, blocks = Problem.of(optima.environment(case)), _Blocks(best)
+    shown = []
+    for name, mine in exact.groupby("learner", sort=False):
+        spec = learners[str(name)]
+        duals = curves[curves["learner"] == name].pivot(
+            index="seed", columns="episode", values="dual"
+        )
+        shown.append(
+            {
+                "name": str(name),
+                "algorithm": spec["algorithm"],
+                "setting": _key(words[str(name)]),
+                "restart": _restart(spec, problem),
+                "reward": _packed(blocks.means(mine, "value")),
+                "cost": _packed(horizon - blocks.means(mine, "utility_value")),
+                "gap": _packed(blocks.means(mine, "gap")),
+                "dual": _packed(blocks.ends(duals.to_numpy())),
+            }
+        )
     return {
         "episodes": case["episodes"],
-        "limit": float(first["horizon"] - first["rho"]),
+        "limit": float(horizon - first["rho"]),
         "seeds": seeds,
         "t": float(stats.t.ppf(0.975, len(seeds) - 1)) if len(seeds) > 1 else 0.0,
         "ends": np.cumsum(blocks.length).tolist(),
         "optimum": {
-            "reward": _packed(blocks.means(one, "optimal_value")),
-            "cost": _packed(first["horizon"] - blocks.means(one, "optimal_utility")),
+            "reward": _packed(blocks.means(best, "optimal_value")),
+            "cost": _packed(horizon - blocks.means(best, "optimal_utility")),
         },
         "learners": shown,
     }
@@ -183,13 +188,11 @@ class _Blocks:
         ]
         return np.array(sums) / self.length
 
-
-def _duals(curves: pd.DataFrame, blocks: int) -> Array:
-    """Return (seeds, blocks): the dual variable at the end of the window that ends a block."""
-    wide = curves.pivot(index="seed", columns="episode", values="dual").to_numpy()
-    if wide.shape[1] < blocks:
-        return wide
-    return wide[:, np.arange(1, blocks + 1) * wide.shape[1] // blocks - 1]
+    def ends(self, windows: Array) -> Array:
+        """Return (seeds, blocks): the value of the window that ends a block."""
+        blocks, number = len(self.length), windows.shape[1]
+        at = np.arange(1, blocks + 1) * number // blocks - 1
+        return windows[:, at] if number >= blocks else windows
 
 
 def _packed(values: Array) -> dict[str, Any] | None:

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from nscmdp.algorithms import title
-from nscmdp.cmdp import Array
 from nscmdp.drift import DriftingCMDP
 from wei2023.report.tables import Table, escaped
 from wei2023.study import layout, protocols
@@ -99,34 +97,28 @@ def _texts(plan: Plan, experiment: str) -> dict[str, str]:
 
 
 def data(plan: Plan, folder: Path, experiment: str) -> dict[str, Any]:
-    """Maps, episodes, and what every learner and the optimum do in each."""
-    case, episodes, texts = (
-        plan.watched_case(experiment),
-        plan.watched_episodes(experiment),
-        _texts(plan, experiment),
-    )
-    drawn = ["\n".join("".join(row) for row in grid) for grid in learning.maps(case, episodes)]
-    maps = list(dict.fromkeys(drawn))
+    """Return maps, episodes, and what every learner and the optimum do in each."""
+    case, episodes = plan.watched_case(experiment), plan.watched_episodes(experiment)
+    drawn = ["\n".join(map("".join, grid)) for grid in learning.maps(case, episodes)]
+    maps, texts = list(dict.fromkeys(drawn)), _texts(plan, experiment)
     found = tables.load(folder / layout.table("learning.parquet", experiment))
+    frames: dict[str, list[dict[str, Any]]] = {str(name): [] for name in found["learner"]}
+    for _, row in found.iterrows():
+        frames[row["learner"]].append(_frame(row, case.env.H))
     return {
         "episodes": episodes,
         "limit": _limit(case.env),
         "maps": maps,
         "map": [maps.index(one) for one in drawn],
-        "first": _default(plan, experiment, set(found["learner"])),
+        "first": _default(plan, experiment, {*frames}),
         "learners": [
-            {
-                "name": name,
-                "text": texts[str(name)],
-                "frames": [_frame(row, case.env.H) for _, row in rows.iterrows()],
-            }
-            for name, rows in found.groupby("learner", sort=False)
+            {"name": name, "text": texts[name], "frames": mine} for name, mine in frames.items()
         ],
     }
 
 
 def _default(plan: Plan, experiment: str, there: set[str]) -> str:
-    """Algorithm 1, tuned where it is."""
+    """Return Algorithm 1, tuned where it is."""
     learners = [one for one in plan.experiment(experiment).all_learners if one.name in there]
     learners.sort(key=lambda one: (one.algorithm == FIRST, one.setting == TUNED), reverse=True)
     return learners[0].name if learners else OPTIMUM
@@ -135,14 +127,12 @@ def _default(plan: Plan, experiment: str, there: set[str]) -> str:
 def _frame(row: pd.Series, horizon: int) -> dict[str, Any]:
     visits = row["visits"]
     cells = np.flatnonzero(visits >= SHOWN)
+    arrows = row["arrows"].reshape(len(visits), -1)[cells].ravel()
+    visited, moved = (np.rint(100 * shares).astype(int) for shares in (visits[cells], arrows))
     return {
         "reward": round(row["value"], 4),
         "cost": round(horizon - row["utility_value"], 4),
         "cells": cells.tolist(),
-        "visits": np.maximum(_percent(visits[cells]), 1).tolist(),
-        "arrows": _percent(row["arrows"].reshape(len(visits), -1)[cells].ravel()).tolist(),
+        "visits": np.maximum(visited, 1).tolist(),
+        "arrows": moved.tolist(),
     }
-
-
-def _percent(shares: Array) -> NDArray[np.int64]:
-    return np.rint(100 * shares).astype(int)
