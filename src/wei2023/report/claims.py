@@ -16,7 +16,7 @@ PLACE = re.compile(r"\[\[(C\d+[a-z]?)\|([^\]]+)\]\]")  # of a number in the lett
 
 
 def write(plan: Plan, folder: Path) -> None:
-    """Write the verdicts, as data and as text, and the letter where all of the theory was checked."""
+    """Write the verdicts as data and as text, and the letter where the theory was checked."""
     claims = gather(plan, folder, ledger.load())
     files.write_text(folder / layout.CLAIMS, json.dumps(claims, indent=1) + "\n")
     render.page(folder / layout.CLAIMS_TEXT, "claims.md.j2", claims=claims)
@@ -27,8 +27,8 @@ def write(plan: Plan, folder: Path) -> None:
 def letter(claims: list[dict[str, Any]]) -> str:
     """Return workflow/erratum.md with the numbers of claims in its places.
 
-    ``[[C16|value]]`` is a field of a claim, ``[[C13|V/(HK) at K = 1e10]]`` a row of its numbers. A number that no
-    claim has is refused by name.
+    ``[[C16|value]]`` is a field of a claim, ``[[C13|V/(HK) at K = 1e10]]`` a row of its numbers. A
+    number that no claim has is refused by name.
     """
     known = {claim["id"]: claim for claim in claims}
 

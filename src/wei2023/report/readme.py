@@ -1,4 +1,6 @@
-"""The blocks of the README and of docs/suite.md that are made from what the repository keeps of its runs."""
+"""The blocks of the README and of docs/suite.md that are made from what the repository keeps of its
+runs.
+"""
 
 import re
 from pathlib import Path
@@ -12,8 +14,8 @@ ANSWER = ("<!-- made by `make readme` from docs/answer.json -->\n", "<!-- end --
 SUITE = ("<!-- made by `make suite` from docs/suite -->\n", "<!-- end of the suite -->\n")
 LONGER = "frames"  # the folder of the same with frames as long as the run
 ABOUT_LONGER = (
-    " As in all tunings, at least ten frames end within a run; beside it, with constants searched for anew, frames "
-    "may be as long as the run."
+    " As in all tunings, at least ten frames end within a run; beside it, with constants "
+    "searched for anew, frames may be as long as the run."
 )
 
 
@@ -23,7 +25,7 @@ def answer(numbers: dict[str, Any]) -> str:
 
 
 def suite(folder: Path, whole: bool = False) -> str:
-    """Return who is best and which hypotheses hold; the whole: how stable that is, and where, too."""
+    """Return who is best and which hypotheses hold; the whole: how stable that is and where."""
     files = ("suite_ranking.csv", "suite_hypotheses.csv")
     ranking, hypotheses = (
         made(load(folder / name), load(folder / LONGER / name), "longer frames")

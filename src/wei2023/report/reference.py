@@ -1,10 +1,11 @@
 """Are fresh results those that the repository states? Values with tolerances, not files.
 
-docs/reference.json has the numbers behind the answer, the verdict, value, interval and slack of every claim, and what
-the part of the suite in the default run comes to, each under the name of the place where it stands;
-docs/suite/reference.json has what the whole suite comes to. Numbers are compared, and words of closed lists (verdicts,
-what a protocol chooses, who is first), never sentences. A run on the same numbers gives the same bits; the tolerance
-leaves room for other processors and libraries.
+docs/reference.json has the numbers behind the answer, the verdict, value, interval and slack of
+every claim, and what the part of the suite in the default run comes to, each under the name of the
+place where it stands; docs/suite/reference.json has what the whole suite comes to. Numbers are
+compared, and words of closed lists (verdicts, what a protocol chooses, who is first), never
+sentences. A run on the same numbers gives the same bits; the tolerance leaves room for other
+processors and libraries.
 """
 
 import json
@@ -38,7 +39,9 @@ class Difference(NamedTuple):
 
 
 def gather(folder: Path) -> dict[str, Any]:
-    """Return what a finished run comes to, by name: "claims/C1/verdict", "answer/growth/0/gap_slope_K"."""
+    """Return what a finished run comes to, by name: "claims/C1/verdict",
+    "answer/growth/0/gap_slope_K".
+    """
     found: dict[str, Any] = {}
     if (file := folder / layout.ANSWER).is_file():
         found |= dict(numbers("answer", json.loads(file.read_text(encoding="utf-8"))))
@@ -51,7 +54,8 @@ def gather(folder: Path) -> dict[str, Any]:
             found |= dict(flat("suite", json.loads(rows.to_json(orient="index"))))
     if not found:
         raise ValueError(
-            f"{folder} has neither {layout.ANSWER} nor {layout.CLAIMS} nor tables of the suite: expected a finished run"
+            f"{folder} has neither {layout.ANSWER} nor {layout.CLAIMS} nor tables of the suite: "
+            "expected a finished run"
         )
     return found
 
@@ -63,7 +67,9 @@ def numbers(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Return every number and text of a tree, by its path; in a list of named objects by their names."""
+    """Return every number and text of a tree, by its path; in a list of named objects by their
+    names.
+    """
     if not isinstance(value, dict | list):
         yield prefix, value
         return

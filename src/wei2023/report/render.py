@@ -1,7 +1,9 @@
-"""Templates become pages and texts, data become scripts; both find their assets beside them in the folder ``page``.
+"""Templates become pages and texts, data become scripts; both find their assets beside them in the
+folder ``page``.
 
-A page that is opened from disk may not fetch a file, but it may add a script: data are kept as calls of
-``nscmdp.receive``, which static/app.js defines. Everything that a template of a page prints is escaped.
+A page that is opened from disk may not fetch a file, but it may add a script: data are kept as
+calls of ``nscmdp.receive``, which static/app.js defines. Everything that a template of a page
+prints is escaped.
 """
 
 import json

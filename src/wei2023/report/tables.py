@@ -1,7 +1,9 @@
-"""Tables that a reader sees: one object with a serialiser for every medium, and one function for every table.
+"""Tables that a reader sees: one object with a serialiser for every medium, and one function for
+every table.
 
-A cell is a line of Markdown: ``**strong**``, ```code```, ``$LaTeX$``, ``[text](address)``; what is to be taken to
-the letter is :func:`escaped`. The README, the page, notebooks and terminals print the same object.
+A cell is a line of Markdown: ``**strong**``, ```code```, ``$LaTeX$``, ``[text](address)``; what is
+to be taken to the letter is :func:`escaped`. The README, the page, notebooks and terminals print
+the same object.
 """
 
 import json
@@ -36,7 +38,8 @@ Links = Mapping[str, str]
 NO_LINKS: Links = MappingProxyType({})
 INLINE = re.compile(
     r"\$(?P<math>[^$]+)\$|`(?P<code>[^`]+)`|\*\*(?P<strong>.+?)\*\*|\\(?P<letter>[\\*_<>|`\[\]])"
-    r"|\[(?P<text>(?:\\.|[^\[\]\\])+)\]\((?P<address>[^()\s]+)\)|(?<=[\d%]) (?P<interval>\[[^\[\]]*, [^\[\]]*\])"
+    r"|\[(?P<text>(?:\\.|[^\[\]\\])+)\]\((?P<address>[^()\s]+)\)"
+    r"|(?<=[\d%]) (?P<interval>\[[^\[\]]*, [^\[\]]*\])"
     r"|(?<!\w)(?P<claim>C\d+[a-z]?'*)(?!\w)|(?<=ledger: )(?P<deviation>[a-z0-9]+(?:-[a-z0-9]+)*)"
 )
 MARKS = dict.fromkeys((findings.HOLDS, findings.MISPRINT), "holds")
@@ -92,15 +95,20 @@ HTML = Template(
     """<table>
 <thead>
 {% if groups|length > 1 %}
-<tr>{% for group, width in groups %}{% if group %}<th scope="colgroup" colspan="{{ width }}">{{ group }}</th>
-{%- else %}<td colspan="{{ width }}"></td>{% endif %}{% endfor %}</tr>
+<tr>{% for group, width in groups %}
+{% if group %}<th scope="colgroup" colspan="{{ width }}">{{ group }}</th>
+{%- else %}<td colspan="{{ width }}"></td>
+{%- endif %}{% endfor %}</tr>
 {% endif %}
-<tr>{% for name in headings %}<th scope="col"{{ kinds[loop.index0] }}>{{ inline(name) }}</th>{% endfor %}</tr>
+<tr>{% for name in headings %}
+<th scope="col"{{ kinds[loop.index0] }}>{{ inline(name) }}</th>
+{%- endfor %}</tr>
 </thead>
 <tbody>
 {% for row in rows %}
 <tr><th scope="row"{{ kinds[0] }}>{{ inline(row[0], links) }}</th>
-{%- for cell in row[1:] %}<td{{ over if cell.startswith("↑ ") else kinds[loop.index] }}>{{ inline(cell, links) }}</td>
+{%- for cell in row[1:] %}{% set kind = over if cell.startswith("↑ ") else kinds[loop.index] %}
+<td{{ kind }}>{{ inline(cell, links) }}</td>
 {%- endfor %}</tr>
 {% endfor %}
 </tbody></table>""",
@@ -112,7 +120,9 @@ NUMBER = re.compile(r"(↑ )?[-+]?\d|-?$")
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its columns by name, where "a / b" is the column b of the group a, and rows of cells."""
+    """A table: its columns by name, where "a / b" is the column b of the group a, and rows of
+    cells.
+    """
 
     title: str
     columns: Sequence[str]
@@ -251,7 +261,9 @@ def growing(numbers: dict[str, Any]) -> Table:
 
 
 def choices(numbers: dict[str, Any]) -> Table:
-    """Return the parts that each option of an unstated choice decides, by the protocol that it is switched from."""
+    """Return the parts that each option of an unstated choice decides, by the protocol that it is
+    switched from.
+    """
     bases = [base for base, _ in Counter(row["base"] for row in numbers["choices"]).most_common(2)]
     rows = []
     for choice in numbers["unstated"]:
@@ -384,11 +396,11 @@ def comparison(frame: pd.DataFrame) -> Table:
         "The comparison table",
         [*shown],
         shown.to_numpy().tolist(),
-        "The paper's Table 1 next to measurements: exponents of the gap and of the positive part of the regret in K, "
-        "over the whole range and over its last two octaves, and in B, with 95% t-intervals over searches or "
-        "instances, and the powers that are claimed and that no learner can beat. A theorem's bound is an upper bound: "
-        "an exponent measured at such K neither proves nor refutes it, and where the constants put it in the table "
-        "says so.",
+        "The paper's Table 1 next to measurements: exponents of the gap and of the positive part "
+        "of the regret in K, over the whole range and over its last two octaves, and in B, with "
+        "95% t-intervals over searches or instances, and the powers that are claimed and that no "
+        "learner can beat. A theorem's bound is an upper bound: an exponent measured at such K "
+        "neither proves nor refutes it, and where the constants put it in the table says so.",
         [*map(layout.table, layout.COMPARISON)],
     )
 
@@ -403,7 +415,7 @@ def violations(frame: pd.DataFrame) -> Table:
 
 
 def saturation(frame: pd.DataFrame) -> Table:
-    """Return whether doubling the effort still gained, and whether independent searches end alike."""
+    """Return what doubling the effort still gained, and how far apart searches end."""
     return made(
         "Saturation of the searches",
         frame.to_dict("records"),
@@ -419,8 +431,8 @@ def saturation(frame: pd.DataFrame) -> Table:
             "done": lambda row: "yes" if row["done"] is True else "no",
             "agree": lambda row: "yes" if row["agree"] is True else "no",
         },
-        note="Is the search done? What the last doubling of its effort gained, and how far apart independent searches "
-        "end:",
+        note="Is the search done? What the last doubling of its effort gained, and how far apart "
+        "independent searches end:",
         files=[*map(layout.table, layout.TUNED)],
     )
 
@@ -473,8 +485,9 @@ def ranking(frame: pd.DataFrame, other: pd.DataFrame | None = None, called: str 
             "under other searches": lambda row: number(row["same_rank_searches"], ".0%"),
             **(more if others else {}),
         },
-        note=f"The mean gap over {frame['environments'].iloc[0]} environments, in units of the uniform policy's (0: "
-        "the optimum, 1: what needs no learning), with 95% intervals over instances and seeds.",
+        note=f"The mean gap over {frame['environments'].iloc[0]} environments, in units of the "
+        "uniform policy's (0: the optimum, 1: what needs no learning), with 95% intervals over "
+        "instances and seeds.",
         files=[layout.TIMING, *map(layout.table, layout.SUITE)],
     )
 
@@ -483,7 +496,9 @@ WORDS = {"holds": "hold", "contradicted": "are contradicted", "undecided": "are 
 
 
 def hypotheses(frame: pd.DataFrame, other: pd.DataFrame | None = None, called: str = "") -> Table:
-    """Return what was expected, and what was found; the verdicts of another run may stand next to them."""
+    """Return what was expected, and what was found; the verdicts of another run may stand next to
+    them.
+    """
     others = {} if other is None else dict(zip(other["id"], other["verdict"], strict=True))
     more: Columns = {called: lambda row: others.get(row["id"], "")}
     counts = frame["verdict"].value_counts()
@@ -502,8 +517,8 @@ def hypotheses(frame: pd.DataFrame, other: pd.DataFrame | None = None, called: s
             "searches that agree": lambda row: f"{row['agree']} of {row['searches']}",
             **(more if others else {}),
         },
-        note=f"Hypotheses, committed before the first results: {said}. A negative difference is as expected; verdicts "
-        "by signs of instances, with Holm's correction.",
+        note=f"Hypotheses, committed before the first results: {said}. A negative difference is "
+        "as expected; verdicts by signs of instances, with Holm's correction.",
     )
 
 
@@ -533,8 +548,8 @@ def tally(paired: pd.DataFrame) -> Table:
             "worse in": lambda row: f"{row['worse']} of {row['environments']}",
             "namely": lambda row: escaped(row["namely"]) or "-",
         },
-        note="Every learner beside Algorithm 1: in how many environments the interval of the paired difference lies "
-        "below 0 (better), and in which above (worse).",
+        note="Every learner beside Algorithm 1: in how many environments the interval of the "
+        "paired difference lies below 0 (better), and in which above (worse).",
     )
 
 

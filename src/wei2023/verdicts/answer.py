@@ -1,7 +1,8 @@
-"""Does it replicate? The answer in five sentences, and the numbers of a run that they are chosen by.
+"""Does it replicate? The answer in five sentences, and the numbers of a run that they are chosen
+by.
 
-What the sentences say of a protocol, of a number of episodes or of the order of the learners is read from the rows of
-the protocols and from the runs at many values of eta.
+What the sentences say of a protocol, of a number of episodes or of the order of the learners is
+read from the rows of the protocols and from the runs at many values of eta.
 """
 
 import json
@@ -138,13 +139,17 @@ def _ordering_by_eta(swept: pd.DataFrame, rules: Rules) -> list[Row]:
 
 
 def _eta_changes_nothing(swept: pd.DataFrame) -> bool:
-    """Say whether the dual never moves where all tables are reset and the frame is that of the formula."""
+    """Say whether the dual never moves where all tables are reset and the frame is that of the
+    formula.
+    """
     reset = swept[(swept["frame_end"] == "full") & (swept["learner"].str.startswith("algorithm_1"))]
     return len(reset) > 1 and reset["late_cost"].nunique() == 1
 
 
 def _growth(file: Path) -> list[Row]:
-    """Return the slopes of Algorithms 1 and 2 with each choice of factors; printed constants learn nothing."""
+    """Return the slopes of Algorithms 1 and 2 with each choice of factors; printed constants learn
+    nothing.
+    """
     if not file.is_file():
         return []
     found, factors = tables.load(file), {**CONSTANTS, ("scaled", "once"): CONSTANTS["scaled", ""]}
@@ -183,7 +188,9 @@ def _usual(numbers: dict[str, Any]) -> list[Row]:
 
 
 def tuned_by_an_author(numbers: dict[str, Any]) -> list[Row]:
-    """Return the rows of Algorithm 1 tuned for its own parts, baselines as released, by frame-end rule and K."""
+    """Return the rows of Algorithm 1 tuned for its own parts, baselines as released, by frame-end
+    rule and K.
+    """
     own = [row for row in _usual(numbers) if row["tuned_for"] == "margin"]
     released = [row for row in own if row["baselines"] == "released"]
     return sorted(released, key=lambda row: (row["frame_end"], row["K"]))
@@ -199,8 +206,9 @@ def sentences(numbers: dict[str, Any], rules: Rules) -> list[str]:
     """Say what is missing; as printed; from which K on; what the order follows; what that means."""
     names = [one["name"] for one in numbers["unstated"] if not one["stated"]]
     return [
-        f"The simulation cannot be reproduced from the paper's text, which leaves {len(names)} choices open "
-        f"({', '.join(names)}), and the paper's source contains no picture to compare with.",
+        f"The simulation cannot be reproduced from the paper's text, which leaves {len(names)} "
+        f"choices open ({', '.join(names)}), and the paper's source contains no picture to "
+        "compare with.",
         _as_printed(numbers, rules),
         _from_which_K(tuned_by_an_author(numbers), rules),
         _order(numbers, rules),
@@ -216,7 +224,10 @@ def _as_printed(numbers: dict[str, Any], rules: Rules) -> str:
     learns = max(share for _, share in shares) >= rules.unlearnt
     reached = enumeration(f"{share:.0%} at K = {K:,}" for K, share in shares)
     said = "learns" if learns else "learns nothing at any K that was run"
-    return f"As printed, Algorithm 1 {said}: of the way from the uniform policy to the optimum it covers {reached}."
+    return (
+        f"As printed, Algorithm 1 {said}: of the way from the uniform policy to the optimum it "
+        f"covers {reached}."
+    )
 
 
 def _from_which_K(rows: list[Row], rules: Rules) -> str:
@@ -232,9 +243,10 @@ def _from_which_K(rows: list[Row], rules: Rules) -> str:
         )
 
     return (
-        "If Algorithm 1 is tuned for the claim and the baselines run as released, the whole claim, with dips after a "
-        f"frame's end allowed, holds {each(lambda row: holds(row, rules))}; the mean of the runs, which is what a "
-        f"figure shows, meets it {each(lambda row: row['mean']['all forgiving'])}."
+        "If Algorithm 1 is tuned for the claim and the baselines run as released, the whole "
+        "claim, with dips after a frame's end allowed, holds "
+        f"{each(lambda row: holds(row, rules))}; the mean of the runs, which is what a figure "
+        f"shows, meets it {each(lambda row: row['mean']['all forgiving'])}."
     )
 
 
@@ -291,10 +303,10 @@ def _for_a_reader(numbers: dict[str, Any], rules: Rules) -> str:
     meaning = (
         "the claim holds under no protocol, and the simulation is no evidence for Algorithm 1"
         if not held
-        else "the claim also holds where all learners are treated alike, and is evidence for Algorithm 1 under the "
-        "protocols that say so"
+        else "the claim also holds where all learners are treated alike, and is evidence for "
+        "Algorithm 1 under the protocols that say so"
         if False in held
-        else "a figure like the paper's shows how the constants of both learners were chosen, not that Algorithm 1 "
-        "alone keeps the limit"
+        else "a figure like the paper's shows how the constants of both learners were chosen, "
+        "not that Algorithm 1 alone keeps the limit"
     )
     return f"For a reader: {meaning}{f'; Triple-Q {enumeration(said)}' if said else ''}."

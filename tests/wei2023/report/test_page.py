@@ -1,4 +1,6 @@
-"""The page shows what the tables say, in every form it has, and nothing of a file can break out of it."""
+"""The page shows what the tables say, in every form it has, and nothing of a file can break out of
+it.
+"""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""What a run comes to is compared with the reference value by value, and every difference is named."""
+"""A run is compared with the reference value by value, and every difference is named."""
 
 import json
 

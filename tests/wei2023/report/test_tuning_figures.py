@@ -11,7 +11,9 @@ FIRST, SECOND = "nonstationary_triple_q", "triple_q"
 
 
 def results(folder, searches=2, feasible=True):
-    """Two algorithms, some searches of two efforts each; the second effort halves the loss and is feasible."""
+    """Two algorithms, some searches of two efforts each; the second effort halves the loss and is
+    feasible.
+    """
     keys = [
         {"tuning": "t", "algorithm": name, "episodes": 100, "decides": True}
         for name in (FIRST, SECOND)

@@ -1,4 +1,6 @@
-"""The reference results of the suite in docs/suite are of the suite at hand, and follow from its runs."""
+"""The reference results of the suite in docs/suite are of the suite at hand, and follow from its
+runs.
+"""
 
 from pathlib import Path
 

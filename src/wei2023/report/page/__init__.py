@@ -1,6 +1,7 @@
 """The page that a person opens first: the answer, what it rests on, and where that comes from.
 
-One module per section gathers what its template (``templates/NAME.html.j2``) shows; ``static/`` has styles and scripts.
+One module per section gathers what its template (``templates/NAME.html.j2``) shows; ``static/`` has
+styles and scripts.
 """
 
 import re
@@ -55,7 +56,9 @@ PAGES = {
 
 
 def write(plan: Plan, folder: Path) -> None:
-    """Write index.html, the ledgers of deviations and claims, and what they load, of a finished run."""
+    """Write index.html, the ledgers of deviations and claims, and what they load, of a finished
+    run.
+    """
     render.assets(folder)
     for name, (section, experiment) in plan.scripts.items():
         made = OWN[section].data(plan, folder, experiment)
@@ -119,7 +122,8 @@ def _tables(plan: Plan, folder: Path) -> dict[str, list[Table]]:
 
 
 def suite(plan: Plan, folder: Path) -> list[Table]:
-    """Return who is best, whether that is stable, which expectations hold, and why each environment is there.
+    """Return who is best, whether that is stable, which expectations hold, and why each environment
+    is there.
 
     What the repository keeps of the whole suite is next to it, where the run is a part of it.
     """

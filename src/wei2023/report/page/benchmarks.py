@@ -1,4 +1,5 @@
-"""A page of what depends on clocks and machines: seconds per episode, and all that ``make bench`` measured so far.
+"""A page of what depends on clocks and machines: seconds per episode, and all that ``make bench``
+measured so far.
 
 It is no result: benchmarks run after the page is made, and make this one again.
 """
@@ -17,13 +18,14 @@ from wei2023.verdicts import timing
 TABLES = {  # of the folder benchmarks: title, and what its numbers are
     "summary": (
         "Beside others",
-        "CPU seconds of a step, an evaluation or a solve, ours and theirs in turns on the same work; the ratio of the "
-        "medians and the interquartile range of the repeats' own ratios. Below 1, ours is faster.",
+        "CPU seconds of a step, an evaluation or a solve, ours and theirs in turns on the same "
+        "work; the ratio of the medians and the interquartile range of the repeats' own ratios. "
+        "Below 1, ours is faster.",
     ),
     "profile": (
         "Where the CPU time goes",
-        "CPU seconds of all of config.yaml from nothing, kernels compiled anew: by the command of a job, and what "
-        "simulations spend it on.",
+        "CPU seconds of all of config.yaml from nothing, kernels compiled anew: by the command "
+        "of a job, and what simulations spend it on.",
     ),
     "pipeline": ("Around the kernels", "What has no opponent."),
     "memory": ("Memory", "What a worker holds at most."),

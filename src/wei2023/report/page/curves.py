@@ -1,8 +1,9 @@
-"""Learning curves of the paper's simulation, for every learner, protocol, draw of the environment and seed.
+"""Learning curves of the paper's simulation, for every learner, protocol, draw of the environment
+and seed.
 
-What the browser gets are means over blocks of episodes, as many as a screen can show, of exact expectations: V_k and
-the cost H - W_k of the policies played, the Lagrangian gap, and the dual variable. Regret and violation follow from
-these, as V*_k and the limit are there too.
+What the browser gets are means over blocks of episodes, as many as a screen can show, of exact
+expectations: V_k and the cost H - W_k of the policies played, the Lagrangian gap, and the dual
+variable. Regret and violation follow from these, as V*_k and the limit are there too.
 """
 
 import base64
@@ -196,7 +197,9 @@ class _Blocks:
 
 
 def _packed(values: Array) -> dict[str, Any] | None:
-    """Return sixteen bits for each number between the least and the largest; None where there are no numbers."""
+    """Return sixteen bits for each number between the least and the largest; None where there are
+    no numbers.
+    """
     if np.isnan(values).any():
         return None
     low, high = float(values.min()), float(values.max())

@@ -1,4 +1,5 @@
-"""What each learner's policy does on the map, in some episodes of its first run, beside the optimum of that episode.
+"""What each learner's policy does on the map, in some episodes of its first run, beside the optimum
+of that episode.
 
 What the browser gets is rounded to percent, and leaves out cells that hardly any episode visits.
 """

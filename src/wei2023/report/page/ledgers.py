@@ -1,4 +1,6 @@
-"""The ledgers: every claim of the paper with its verdict, and every place where the printed text was not followed."""
+"""The ledgers: every claim of the paper with its verdict, and every place where the printed text
+was not followed.
+"""
 
 import json
 from pathlib import Path
@@ -30,7 +32,9 @@ def links(claims: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def context(plan: Plan, folder: Path) -> dict[str, dict[str, Any]]:
-    """Return what claims.html.j2 and deviations.html.j2 show, with a title for each of their groups."""
+    """Return what claims.html.j2 and deviations.html.j2 show, with a title for each of their
+    groups.
+    """
     claims, entries = judged(plan, folder), deviations.load(deviations.LEDGER)
     groups = {claim["group"] for claim in claims}
     titles = {name: SUBJECTS[name][0].upper() + SUBJECTS[name][1:] for name in SUBJECTS}

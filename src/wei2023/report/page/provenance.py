@@ -1,4 +1,5 @@
-"""How it was run: what was computed, with which versions, and what is behind every figure and table.
+"""How it was run: what was computed, with which versions, and what is behind every figure and
+table.
 
 Nothing here depends on a clock or a machine: that is kept in results/benchmarks and only linked.
 """
@@ -103,7 +104,9 @@ def _environment(chosen: Experiment | Tuning) -> str:
 
 
 def _dependencies() -> list[list[str]]:
-    """Return [package, version, where it is used]; nothing where the project's files are not at hand."""
+    """Return [package, version, where it is used]; nothing where the project's files are not at
+    hand.
+    """
     if not ENVIRONMENT.is_file():
         return []
     *_, options = yaml.safe_load(ENVIRONMENT.read_text(encoding="utf-8"))["dependencies"]
@@ -112,7 +115,7 @@ def _dependencies() -> list[list[str]]:
 
 
 def _figure(plan: Plan, notebook: str, figure: catalogue.Figure) -> list[str]:
-    """Return a figure with its data: the tables of some experiments, and tables over all of them."""
+    """Return a figure with its data: tables of some experiments, and tables over all of them."""
     (listed,) = [one for one in catalogue.NOTEBOOKS if one.name == notebook]
     data = dict.fromkeys([*plan.read_beside(listed), *plan.data_of(figure.roles)])
     group = figure.name.removeprefix("claims_")  # the figure of a group of claims shows that group

@@ -1,4 +1,4 @@
-"""Does it replicate? Five sentences, the table of protocols, and what each unstated choice decides."""
+"""Does it replicate? The answer, the protocols, and what each unstated choice decides."""
 
 import json
 from pathlib import Path
