@@ -88,11 +88,3 @@ def needs(*roles: str) -> Callable[[Callable[[Results], Any]], Callable[[Results
         return guarded
 
     return guard
-
-
-def first_case(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of an experiment's table: the first reading and the first budget, at the largest K."""
-    longest = rows[rows["episodes"] == rows["episodes"].max()]
-    return longest[
-        (longest[["reading", "budget"]] == longest[["reading", "budget"]].iloc[0]).all(axis=1)
-    ]
