@@ -81,7 +81,8 @@ def _marked(found: re.Match[str], links: Links) -> Markup:
             return Markup("<code>{}</code>").format(text)
         case "strong":
             mark = MARKS.get(text, "unjudged" if text in findings.VERDICTS else "")
-            return Markup('<strong class="class {}">{}</strong>').format(mark, html(text, links))
+            kind = Markup(' class="class {}"').format(mark) if mark else ""
+            return Markup("<strong{}>{}</strong>").format(kind, html(text, links))
         case "address":
             return Markup('<a href="{}">{}</a>').format(text, html(found["text"]))
         case "interval":
@@ -501,7 +502,7 @@ def hypotheses(frame: pd.DataFrame, other: pd.DataFrame | None = None, called: s
     """
     others = {} if other is None else dict(zip(other["id"], other["verdict"], strict=True))
     more: Columns = {called: lambda row: others.get(row["id"], "")}
-    counts = frame["verdict"].value_counts()
+    counts = frame["verdict"].str.partition(":")[0].value_counts()
     said = ", ".join(
         f"{number} {WORDS.get(verdict, verdict)}" for verdict, number in counts.items()
     )
