@@ -36,7 +36,7 @@ STEPS = {
         ("protocols",),
     ),
     "claims": Step(
-        "proofs", "gather the verdicts on all claims", SIMULATED, ("protocols", "claims")
+        "report.claims", "gather the verdicts on all claims", SIMULATED, ("protocols", "claims")
     ),
     "answer": Step(
         "verdicts.answer",
@@ -45,7 +45,7 @@ STEPS = {
         ("protocols", "claims"),
     ),
     "deviations": Step(
-        "verdicts.deviations",
+        "report.deviations",
         "write the ledger of deviations with the effects of its switches",
         ("switches",),
     ),
@@ -165,16 +165,16 @@ def run(chosen: argparse.Namespace) -> None:
 
             _rewrite(output, lambda _: config.schema_text())
         case "readme":
-            from wei2023.verdicts import answer
+            from wei2023.report import readme
 
-            numbers = json.loads(chosen.answer.read_text(encoding="utf-8"))
-            _rewrite(chosen.readme, lambda text: answer.in_readme(text, numbers))
+            answer = readme.answer(json.loads(chosen.answer.read_text(encoding="utf-8")))
+            _rewrite(chosen.readme, lambda text: readme.between(text, readme.ANSWER, answer))
         case "summary":
-            from wei2023.report import suite_summary as summary
+            from wei2023.report import readme
 
-            short, whole = summary.short(chosen.tables), summary.whole(chosen.tables)
-            _rewrite(chosen.readme, lambda text: summary.in_text(text, short))
-            _rewrite(chosen.docs, lambda text: summary.in_text(text, whole))
+            short, whole = (readme.suite(chosen.tables, whole) for whole in (False, True))
+            _rewrite(chosen.readme, lambda text: readme.between(text, readme.SUITE, short))
+            _rewrite(chosen.docs, lambda text: readme.between(text, readme.SUITE, whole))
         case _:
             from wei2023.cli import steps
 

@@ -30,7 +30,7 @@ def specified(plan: Plan) -> dict[str, Specification]:
             "config": specifications.part(plan, experiments, keys),
             "output": output,
             "sources": sources.digest(*(f"wei2023.{module}" for module in modules)),
-            "templates": templates if modules[0].startswith("report.page") else "",
+            "templates": templates if modules[0].startswith("report.") else "",
             "plugins": plan.config.plugins,
             **more,
         }

@@ -10,11 +10,10 @@ theorems         Theorems 1 and 2, the assumption on b~
 bandit           the bandit over bandits
 linear           Theorems 3 and 4; linear_lemmas, linear_runs, linear_counterexample
 arithmetic       memory, computation, Table 1 and the remarks on orders
-erratum          the letter about what needs correction
 simulation       the paper's simulation (C20), by its protocols
 
 A group's findings are a file of their own (claims/GROUP.json, with the data behind them); claims.json is the list of
-all verdicts, and claims.md the same for a person.
+all verdicts (:func:`gather`).
 """
 
 import json
@@ -25,12 +24,10 @@ from typing import Any
 
 from nscmdp import files
 from wei2023.proofs import ledger, simulation
-from wei2023.proofs.erratum import letter
-from wei2023.proofs.findings import CHECKS, VERDICTS, Finding, Given
+from wei2023.proofs.findings import CHECKS, Finding, Given
 from wei2023.proofs.ledger import Entry, Ledger
 from wei2023.study import catalogue, layout
 from wei2023.study.plan import Plan
-from wei2023.verdicts.markdown import displayed, in_cell, table
 
 SIMULATION = "simulation"
 DIGITS = 6
@@ -99,52 +96,3 @@ def gather(plan: Plan, folder: Path, known: Ledger) -> list[dict[str, Any]]:
         edges = {name: one[name] for name in EDGES}
         claims.append({**entry.model_dump(exclude={"why"}), **edges, "evidence": evidence})
     return claims
-
-
-def markdown(claims: list[dict[str, Any]]) -> str:
-    """The ledger of claims for a person: what they come to, then the equation of each and what decides it."""
-    found = [claim["verdict"] for claim in claims]
-    counts = [(f"**{n}**", str(found.count(n)), says) for n, says in VERDICTS.items() if n in found]
-    rows = []
-    for claim in claims:
-        cells = [in_cell(claim[key]) for key in ("id", "where", "statement")]
-        rows.append((*cells, f"**{claim['verdict']}**", in_cell(claim["evidence"]["why"])))
-    parts = [
-        "# The paper's claims, and what they come to",
-        "Verdicts are computed, by one standard for all; `workflow/claims.yaml` says what decides each.",
-        table(("verdict", "claims", "what it means"), counts),
-        table(("claim", "where", "says", "verdict", "why"), rows),
-    ]
-    for claim in claims:
-        evidence = claim["evidence"]
-        parts += [f"### {claim['id']}", displayed(claim["formula"])]
-        if claim["covers"]:
-            parts.append(f"Stands for {', '.join(claim['covers'])}, too.")
-        if claim["corrected"]:
-            parts.append(f"**As it holds:** {in_cell(claim['corrected'])}")
-        measured, test = in_cell(claim["measured"]), in_cell(claim["test"])
-        parts.append(f"**Measured:** {measured} **Test:** {test}")
-        numbers = [
-            (in_cell(what), in_cell(number if isinstance(number, str) else f"{number:.4g}"))
-            for what, number in evidence["numbers"]
-        ]
-        if evidence["notices"]:
-            numbers.append(("smallest error noticed", in_cell(noticed(evidence["notices"]))))
-        if numbers:
-            parts.append(table(("number", "value"), numbers))
-    return "\n\n".join(parts) + "\n"
-
-
-def noticed(notices: dict[str, Any]) -> str:
-    """The smallest error that a check notices, in words."""
-    factor = notices["factor"]
-    return notices["error"] + ("" if factor is None else f" {factor:.3g}")
-
-
-def write(plan: Plan, folder: Path) -> None:
-    """claims.json, claims.md and, where all of the theory was checked, the erratum."""
-    claims = gather(plan, folder, ledger.load())
-    files.write_text(folder / layout.CLAIMS, json.dumps(claims, indent=1) + "\n")
-    files.write_text(folder / layout.CLAIMS_TEXT, markdown(claims))
-    none = "No claim on the theory was checked in this run.\n"
-    files.write_text(folder / layout.ERRATUM, letter(claims) if plan.claim_groups else none)

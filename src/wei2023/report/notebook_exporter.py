@@ -6,7 +6,7 @@ from jinja2 import DictLoader, pass_context
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from wei2023.report.page.formulas import typeset
+from wei2023.report.formulas import typeset
 from wei2023.study import layout
 
 TEMPLATE = f"""{{%- extends "classic/index.html.j2" -%}}

@@ -28,13 +28,10 @@ def render(notebook: Path, output: Path) -> None:
     import nbformat
 
     from wei2023.report.notebook_exporter import Exporter
-    from wei2023.report.page.mathfont import css
 
     named = {"metadata": {"name": notebook.stem.replace("_", " ")}}
     try:
         page, _ = Exporter().from_notebook_node(nbformat.read(notebook, as_version=4), named)
     except ValueError as error:
         raise ValueError(f"{notebook}: {error}") from None
-    if "<math" in page:
-        page = page.replace("</head>", f"<style>\n{css()}</style>\n</head>", 1)
     files.write_text(output, page)

@@ -1,10 +1,11 @@
 """Are fresh results those that the repository states? Values with tolerances, not files.
 
-docs/reference.json has the numbers behind the answer, the verdict, value, interval and slack of every claim, and what
-the part of the suite in the default run comes to, each under the name of the place where it stands;
-docs/suite/reference.json has what the whole suite comes to. Numbers are compared, and words of closed lists (verdicts,
-what a protocol chooses, who is first), never sentences. A run on the same numbers gives the same bits; the tolerance
-leaves room for other processors and libraries.
+docs/reference.json has the numbers behind the answer, the verdict, value, interval and slack of
+every claim, and what the part of the suite in the default run comes to, each under the name of the
+place where it stands; docs/suite/reference.json has what the whole suite comes to. Numbers are
+compared, and words of closed lists (verdicts, what a protocol chooses, who is first), never
+sentences. A run on the same numbers gives the same bits; the tolerance leaves room for other
+processors and libraries.
 """
 
 import json
@@ -38,48 +39,43 @@ class Difference(NamedTuple):
 
 
 def gather(folder: Path) -> dict[str, Any]:
-    """What a finished run comes to, by name: "claims/C1/verdict", "answer/growth/0/gap_slope_K"."""
+    """Return what a finished run comes to, by name: "claims/C1/verdict",
+    "answer/growth/0/gap_slope_K".
+    """
     found: dict[str, Any] = {}
-    for name, prefix in ((layout.ANSWER, "answer"), (layout.CLAIMS, "claims")):
-        if (folder / name).is_file():
-            read = json.loads((folder / name).read_text(encoding="utf-8"))
-            found |= dict(_claims(read) if prefix == "claims" else numbers(prefix, read))
+    if (file := folder / layout.ANSWER).is_file():
+        found |= dict(numbers("answer", json.loads(file.read_text(encoding="utf-8"))))
+    if (file := folder / layout.CLAIMS).is_file():
+        for claim in json.loads(file.read_text(encoding="utf-8")):
+            found |= {f"claims/{claim['id']}/{key}": claim[key] for key in CLAIM}
     for name, key, measured in SUITE:
-        if (folder / layout.table(name)).is_file():
-            rows = tables.load(folder / layout.table(name)).set_index(key)[measured]
+        if (file := folder / layout.table(name)).is_file():
+            rows = tables.load(file).set_index(key)[measured]
             found |= dict(flat("suite", json.loads(rows.to_json(orient="index"))))
     if not found:
         raise ValueError(
-            f"{folder} has neither {layout.ANSWER} nor {layout.CLAIMS} nor tables of the suite: expected a finished run"
+            f"{folder} has neither {layout.ANSWER} nor {layout.CLAIMS} nor tables of the suite: "
+            "expected a finished run"
         )
     return found
 
 
-def _claims(claims: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
-    for claim in claims:
-        for key in CLAIM:
-            yield f"claims/{claim['id']}/{key}", claim[key]
-
-
 def numbers(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Of a tree: its numbers, and its words of closed lists."""
-    return (
-        (name, one) for name, one in flat(prefix, value) if not isinstance(one, str) or one in WORDS
-    )
+    """Return the numbers of a tree, and its words of closed lists."""
+    found = flat(prefix, value)
+    return ((name, one) for name, one in found if not isinstance(one, str) or one in WORDS)
 
 
 def flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Every number and text of a tree, by its path; in a list of named objects by their names."""
-    if isinstance(value, dict | list):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            named = (
-                item["name"]
-                if isinstance(value, list) and isinstance(item, dict) and "name" in item
-                else key
-            )
-            yield from flat(f"{prefix}/{named}", item)
-    else:
+    """Return every number and text of a tree, by its path; in a list of named objects by their
+    names.
+    """
+    if not isinstance(value, dict | list):
         yield prefix, value
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        is_named = isinstance(value, list) and isinstance(item, dict) and "name" in item
+        yield from flat(f"{prefix}/{item['name'] if is_named else key}", item)
 
 
 def write(folder: Path, output: Path = FILE) -> None:
@@ -89,31 +85,24 @@ def write(folder: Path, output: Path = FILE) -> None:
 
 
 def compare(folder: Path, reference: Path = FILE) -> list[Difference]:
-    """What differs from the reference, or stands in one of the two alone."""
+    """Return what differs from the reference, or is in one of the two alone."""
     stated, found = json.loads(reference.read_text(encoding="utf-8")), gather(folder)
     values, tolerance = stated["values"], stated["tolerance"]
-    names = [*values, *(name for name in found if name not in values)]
     pairs = [
-        Difference(name, values.get(name, "nothing"), found.get(name, "nothing")) for name in names
+        Difference(name, values.get(name, "nothing"), found.get(name, "nothing"))
+        for name in dict.fromkeys([*values, *found])
     ]
     return [pair for pair in pairs if not _alike(pair.stated, pair.found, tolerance)]
 
 
 def _alike(stated: Any, found: Any, tolerance: float) -> bool:
-    if _is_number(stated) and _is_number(found):
+    kinds = {type(stated), type(found)}
+    if kinds <= {int, float}:
         return abs(stated - found) <= tolerance * max(1.0, abs(stated))
-    return type(stated) is type(found) and stated == found
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return len(kinds) == 1 and stated == found
 
 
 def _said(value: Any) -> str:
-    return (
-        f"{value:.8g}"
-        if isinstance(value, float)
-        else json.dumps(value)
-        if value != "nothing"
-        else "nothing"
-    )
+    if isinstance(value, float):
+        return f"{value:.8g}"
+    return value if value == "nothing" else json.dumps(value)

@@ -1,7 +1,8 @@
 """A finished run as notebooks see it: tables by experiment, figures by name.
 
-A notebook asks for ``results.figure("growth")``. What draws it is the function ``growth`` in the file of its notebook,
-``wei2023.report.figures.comparison_table``; which roles it needs stands in :mod:`wei2023.study.catalogue`.
+A notebook asks for ``results.figure("growth")``. What draws it is the function ``growth`` in the
+file of its notebook, ``wei2023.report.figures.comparison_table``; which roles it needs stands in
+:mod:`wei2023.study.catalogue`.
 """
 
 from collections.abc import Callable
@@ -73,7 +74,9 @@ class Results:
 
 
 def needs(*roles: str) -> Callable[[Callable[[Results], Any]], Callable[[Results], Any]]:
-    """For what a notebook shows besides figures: a sentence takes its place where nothing has one of these roles."""
+    """For what a notebook shows besides figures: a sentence takes its place where nothing has one
+    of these roles.
+    """
 
     def guard(show: Callable[[Results], Any]) -> Callable[[Results], Any]:
         @wraps(show)
@@ -83,11 +86,3 @@ def needs(*roles: str) -> Callable[[Callable[[Results], Any]], Callable[[Results
         return guarded
 
     return guard
-
-
-def first_case(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of an experiment's table: the first reading and the first budget, at the largest K."""
-    longest = rows[rows["episodes"] == rows["episodes"].max()]
-    return longest[
-        (longest[["reading", "budget"]] == longest[["reading", "budget"]].iloc[0]).all(axis=1)
-    ]

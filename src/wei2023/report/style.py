@@ -52,19 +52,6 @@ def title(algorithm: str) -> str:
     return algorithms.title(algorithm)
 
 
-def interval(values: Iterable[Any], form: str = ".2f") -> str:
-    """m [a, b] of a mean and its interval; one seed has none, and nothing is said where there is no mean."""
-    mean, low, high = values
-    if pd.isna(mean):
-        return ""
-    return f"{mean:{form}}" if pd.isna(low) else f"{mean:{form}} [{low:{form}}, {high:{form}}]"
-
-
-def intervals(table: pd.DataFrame, column: str) -> list[str]:
-    """Of a column that has others beside it for the ends of its interval."""
-    return [interval(row) for row in table[[column, f"{column}_low", f"{column}_high"]].to_numpy()]
-
-
 def plain_ticks(ax: Axes, at: Iterable[float], apart: float = 1.0) -> None:
     """Put plain numbers on a logarithmic x axis, each ``apart`` times the one before or more."""
     kept: list[float] = []

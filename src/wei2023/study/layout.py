@@ -8,7 +8,7 @@ PAGE, DEVIATIONS_PAGE, CLAIMS_PAGE = "index.html", "deviations.html", "claims.ht
 CLAIMS, ANSWER, DEVIATIONS = "claims.json", "answer.json", "deviations.md"
 CLAIMS_TEXT, ERRATUM = "claims.md", "erratum.md"
 ASSETS = (  # of the page
-    *("page.css", "math.css", "learning.css", "ledger.css"),
+    *("page.css", "learning.css", "ledger.css"),
     *("app.js", "curves.js", "learning.js", "ledger.js", "bokeh.min.js", "bokeh-api.min.js"),
 )
 PARQUET = ("curves.parquet", "exact.parquet", "traces.parquet")

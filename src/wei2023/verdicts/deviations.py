@@ -14,12 +14,8 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from nscmdp import algorithms, files
-from nscmdp.files import write_csv
 from nscmdp.metrics import mean_interval
-from wei2023.study import layout
 from wei2023.study.config import Strict
-from wei2023.study.plan import Plan
-from wei2023.verdicts.markdown import displayed, table
 
 KINDS = {
     "ambiguous": "The text allows more than one reading",
@@ -119,85 +115,9 @@ def _keys(case: dict[str, Any], learner: dict[str, Any]) -> dict[str, Any]:
     return keys
 
 
-def markdown(entries: list[Entry], measured: pd.DataFrame) -> str:
-    """The ledger as a page, with the measured effects."""
-    switched = sum(bool(entry.switch) for entry in entries)
-    lines = [
-        "# Deviations from the printed text",
-        "",
-        "Made by the rule `deviations` from `workflow/deviations.yaml` and measured effects; not written by hand.",
-        f"{len(entries)} places, {switched} of which can be switched in `config.yaml`. An effect compares two runs",
-        "over the same seeds that differ in the switch alone, by exact means per episode; gap is the Lagrangian gap",
-        "(V* - V) + multiplier x (rho - W). Intervals are 95%, over seeds.",
-        "",
-    ]
-    for kind, meaning in KINDS.items():
-        chosen = [entry for entry in entries if entry.kind == kind]
-        links = ", ".join(f"[{entry.id}](#{entry.id})" for entry in chosen)
-        lines += [f"- {meaning} ({kind}, {len(chosen)}): {links}"]
-    for kind, meaning in KINDS.items():
-        lines += ["", f"## {meaning}"]
-        for entry in entries:
-            if entry.kind == kind:
-                lines += ["", *_section(entry, measured[measured["switch"].isin(entry.switch)])]
-    return "\n".join(lines) + "\n"
-
-
-def _section(entry: Entry, measured: pd.DataFrame) -> list[str]:
-    lines = [f"### {entry.id}", "", f"*{entry.where}.* {entry.printed}", ""]
-    if entry.formula:
-        lines += [displayed(entry.formula), ""]
-    lines += [f"**Chosen** (certainty {entry.certainty}): {entry.chosen} **Why:** {entry.evidence}"]
-    if entry.switch:
-        values = ", ".join(f"`{as_text(value)}`" for value in entry.values)
-        lines += [
-            "",
-            f"**Switch:** {', '.join(f'`{key}`' for key in entry.switch)}; values {values}.",
-        ]
-    rows = [
-        (*comparison[:2], *map(_change, comparison.effects)) for comparison in comparisons(measured)
-    ]
-    return [*lines, "", table(("switched", "in", *MEASURES.values()), rows)] if rows else lines
-
-
-class Comparison(NamedTuple):
-    switched: str
-    place: str
-    effects: list[dict[str, Any]]  # in the order of MEASURES
-
-
-def comparisons(measured: pd.DataFrame) -> list[Comparison]:
-    """What some rows of the table of effects compare, and what they found."""
-    found = []
-    for run, rows in measured.groupby(COLUMNS[:7], sort=False):
-        switch, before, after, learner, environment, episodes, rho = run
-        switched = f"{switch.split('.')[-1]}: {before} to {after}"
-        place = f"{learner}, {environment}, K = {episodes}, rho = {rho:.3g}"
-        found.append(Comparison(switched, place, rows.to_dict("records")))
-    return found
-
-
-def _change(row: dict[str, Any]) -> str:
-    return "{without:.3f} to {with:.3f} ({difference:+.3f} [{low:+.3f}, {high:+.3f}])".format(**row)
-
-
 def as_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def page(ledger: Path, measured: Path) -> str:
-    """The ledger with the effects that a CSV file holds."""
-    return markdown(load(ledger), load_effects(measured))
-
-
 def load_effects(file: Path) -> pd.DataFrame:
     return pd.read_csv(file, dtype={"from": str, "to": str})
-
-
-def write(plan: Plan, folder: Path) -> None:
-    """The effects of the switches, and the ledger with them."""
-    names = plan.roles.get("switches", [])
-    found = effects(load(LEDGER), [folder / layout.table("exact.parquet", name) for name in names])
-    written = folder / layout.table("deviations.csv")
-    write_csv(written, found)
-    files.write_text(folder / layout.DEVIATIONS, page(LEDGER, written))

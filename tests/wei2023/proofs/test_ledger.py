@@ -11,11 +11,12 @@ import yaml
 from nscmdp import files
 from shipped import ROOT
 from wei2023 import proofs as claims
-from wei2023.proofs import erratum, findings, ledger, simulation
+from wei2023.proofs import findings, ledger, simulation
 from wei2023.proofs.findings import CHECKS, FALSE, Finding, Inequality, Notice
+from wei2023.report import claims as texts
+from wei2023.report.tables import escaped
 from wei2023.study import catalogue, layout, plan
 from wei2023.verdicts import tables
-from wei2023.verdicts.markdown import in_cell
 
 FILE = ROOT / "workflow/claims.yaml"
 ENVIRONMENT = {"name": "menu"}
@@ -144,8 +145,8 @@ def judged(tmp_path, monkeypatch, known):
             found[entry.id] = {**one, "why": f"{entry.id} | 1"}
         files.write_text(tmp_path / layout.claims(group), json.dumps(found))
     (tmp_path / "letter.md").write_text("It is [[C1|value]], [[C1|in words]].")
-    monkeypatch.setattr(erratum, "ERRATUM", tmp_path / "letter.md")
-    claims.write(planned, tmp_path)
+    monkeypatch.setattr(texts, "ERRATUM", tmp_path / "letter.md")
+    texts.write(planned, tmp_path)
     return tmp_path
 
 
@@ -168,11 +169,11 @@ def test_the_letter_has_numbers_in_its_places(judged):
 
 
 def test_a_letter_that_asks_for_what_no_claim_has_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(erratum, "ERRATUM", tmp_path / "letter.md")
+    monkeypatch.setattr(texts, "ERRATUM", tmp_path / "letter.md")
     (tmp_path / "letter.md").write_text("[[C1|no such number]]")
     said = r"\[\[C1.no such number\]\] asks for what claim C1 does not have"
     with pytest.raises(ValueError, match=said):
-        erratum.letter([{"id": "C1", "evidence": {"numbers": [["another", 1.0]]}}])
+        texts.letter([{"id": "C1", "evidence": {"numbers": [["another", 1.0]]}}])
 
 
 def test_the_text_has_a_row_for_every_claim_its_equation_and_what_decides_it(judged, known):
@@ -183,7 +184,7 @@ def test_the_text_has_a_row_for_every_claim_its_equation_and_what_decides_it(jud
         assert f"| {entry.id} |" in text
         section = text.split(f"\n### {entry.id}\n")[1].split("\n### ")[0]
         assert all(line in section for line in entry.formula.splitlines())
-        assert in_cell(entry.test) in section
+        assert escaped(entry.test) in section
 
 
 def test_a_group_is_checked_with_the_effort_that_is_asked_for(tmp_path, monkeypatch, known):

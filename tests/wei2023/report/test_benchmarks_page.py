@@ -19,7 +19,7 @@ def test_tables_of_make_bench_appear_once_they_are_there(tmp_path):
         "experiment,learner,seconds_per_episode\nsmall,uniform,1.23456e-06\n"
     )
     before = shown(tmp_path)
-    assert "1.23e-06" in before
+    assert "1.235e-06" in before
     assert "Beside others" not in before
     (measured / "summary.csv").write_text(
         "name,against,ours,theirs,ratio,spread\noptimum 6x6,CBC,0.0004,0.02,0.02,0.001\n"

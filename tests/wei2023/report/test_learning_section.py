@@ -5,7 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from wei2023.report.page import learning, render
+from wei2023.report import render
+from wei2023.report.page import learning
+from wei2023.report.tables import Table
 from wei2023.runs import policies, specifications
 from wei2023.study import plan
 from wei2023.verdicts import learning as followed
@@ -167,7 +169,7 @@ def test_hostile_names_become_no_markup(watched):
     context = learning.context(planned, folder)
     for one in context["maps"]:
         one |= dict.fromkeys(one, HOSTILE)
-    context["tables"][0] |= {"text": HOSTILE, "file": HOSTILE, "rows": {HOSTILE: [(1.0, 2.0)]}}
+    context["tables"] = [Table(HOSTILE, [HOSTILE], [[HOSTILE]], HOSTILE, [HOSTILE])]
     assert "<script>alert" not in render.environment().get_template("learning.html.j2").render(
         learning=context
     )

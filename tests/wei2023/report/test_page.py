@@ -1,23 +1,24 @@
-"""The page shows what the tables say, in every form it has, and nothing of a file can break out of it."""
+"""The page shows what the tables say, in every form it has, and nothing of a file can break out of
+it.
+"""
 
 import base64
 import json
-from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import test_figures as studies
-from markupsafe import Markup
 from test_figures import FIRST, GRID, SECOND, STUDY, case, experiment, learner
 
 from nscmdp import budget, environments
-from shipped import ROOT
-from wei2023.report.page import curves, render, verdicts
+from wei2023.report import render, tables
+from wei2023.report.page import curves
+from wei2023.report.tables import Table
 from wei2023.study import layout
 from wei2023.study.protocols import study_of
-from wei2023.verdicts import tables
+from wei2023.verdicts.tables import load
 
 HOSTILE = "\"><script>alert(1)</script>'onclick='x"
 ASSUMED = {"assumed_budget": 1.0, "assumed_for": "all"}
@@ -64,7 +65,7 @@ def test_packed_numbers_come_back_within_half_a_step():
 
 
 def test_curves_are_those_of_the_exact_table(simulated):
-    exact = tables.load(simulated.folder / layout.table("exact.parquet", "one"))
+    exact = load(simulated.folder / layout.table("exact.parquet", "one"))
     for data, K in zip(simulated.data, (100, 400), strict=True):
         assert (data["episodes"], data["limit"], data["seeds"]) == (K, 2.0, [0, 1])
         assert data["ends"][-1] == K
@@ -114,41 +115,25 @@ def test_what_can_be_chosen_is_there_in_the_order_of_the_data(simulated):
         "released": "released",
     }
     assert [*offered["learners"]] == [FIRST, SECOND]
-    over = [row["over"] for row in offered["summaries"][0]["rows"]]
-    assert over == [False, False, True] * 2
+    costs = [row[4] for row in offered["summaries"][0].rows]
+    assert [cost.startswith("↑ ") for cost in costs] == [False, False, True] * 2
 
 
-def test_other_claims_are_counted_by_verdict():
-    said = verdicts._sentence(Counter({"holds": 2, "false": 1}))
-    assert said == "The paper's theory in 3 claims, all judged by one standard: holds: 2, false: 1."
-
-
-def test_what_the_page_says_of_protocols_is_what_the_answer_has(tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT)
+def test_the_tables_of_the_answer_say_what_it_has(tmp_path):
     studies.answered(
         tmp_path, [studies.row("as printed", 100), studies.row("own method tuned", 100)]
     )
-    answer = json.loads((tmp_path / layout.ANSWER).read_text()) | {
-        "unstated": [{"name": "eps", "text": "Nothing."}],
-        "walk": {},
-    }
-    (tmp_path / layout.ANSWER).write_text(json.dumps(answer))
-    (tmp_path / layout.CLAIMS).write_text(json.dumps([]))
+    answer = json.loads((tmp_path / layout.ANSWER).read_text())
+    answer["unstated"] = [{"name": "eps", "text": "Nothing."}]
+    protocols = tables.protocols(answer["protocols"])
+    assert [row[0] for row in protocols.rows] == ["as printed", "own method tuned"]
+    assert protocols.rows[0][5:] == ["3/4"] * 6 + ["80%", "1.50", "-", "-", "1/4"]
+    (option,) = tables.choices(answer).rows
+    assert option == ["eps", "Nothing.", "0.5", "keeps the limit", ""]
     moved = {"name": "own method tuned", "part": "C20a", "threshold": "learnt", "agree": 3, "of": 4}
     rows = pd.DataFrame([{**moved, "value": value} for value in (0.5, 0.8)])
-    tables.write_csv(tmp_path / layout.table("thresholds.csv"), rows)
-    shown = verdicts.context(plan_of("one", SIMULATED), tmp_path)
-    assert shown["sentences"] == ["It holds.", "Or not."]
-    assert [row["name"] for row in shown["protocols"]] == ["as printed", "own method tuned"]
-    assert shown["protocols"][0]["cells"] == ["3/4"] * 6 + ["80%", "1.50", "-", "-"]
-    (option,) = shown["choices"][0]["options"]
-    assert shown["bases"] == ["own"]
-    assert (option["option"], option["decides"], option["elsewhere"]) == (
-        "0.5",
-        ["keeps the limit"],
-        [],
-    )
-    assert shown["thresholds"][0]["values"] == "3 at 0.5, 3 at 0.8"
+    (moves,) = tables.thresholds(rows).rows
+    assert moves[2:] == ["learnt", "3 at 0.5, 3 at 0.8", "4"]
 
 
 def rendered(folder, template, **context):
@@ -168,31 +153,16 @@ def test_hostile_text_becomes_no_markup(tmp_path, simulated):
     offered = curves.context(simulated.plan, simulated.folder)
     offered["cases"][0] |= {"experiment": HOSTILE, "map": HOSTILE, "reading": HOSTILE}
     offered["learners"], offered["constants"] = {HOSTILE: HOSTILE}, {HOSTILE: HOSTILE}
-    offered["summaries"][0] |= {"experiment": HOSTILE, "file": HOSTILE}
-    beside = [
-        {
-            "note": HOSTILE,
-            "label": HOSTILE,
-            "head": [HOSTILE],
-            "rows": [[HOSTILE]],
-            "right": [],
-            "files": [HOSTILE],
-        }
-    ]
+    hostile = Table(HOSTILE, [HOSTILE], [[HOSTILE]], HOSTILE, [HOSTILE])
+    offered["summaries"] = [hostile]
     figure = {
         "name": HOSTILE,
         "caption": HOSTILE,
         "notebook": HOSTILE,
         "size": (9, 6),
     }
-    sections = [(HOSTILE, HOSTILE, [figure], beside)]
-    shown = {
-        "verdicts": None,
-        "curves": offered,
-        "learning": None,
-        "sections": sections,
-        "provenance": None,
-    }
+    shown = {"verdicts": None, "curves": offered, "learning": None, "provenance": None}
+    shown |= {"there": {"x": HOSTILE}, "figures": {"x": [figure]}, "beside": {"x": [hostile]}}
     text = rendered(tmp_path, "index.html.j2", paper=HOSTILE, **shown)
     assert "alert(1)" in text
     assert "<script>alert" not in text
@@ -213,23 +183,7 @@ def test_data_for_the_browser_is_a_call_with_json(tmp_path):
 
 
 def test_every_style_and_script_is_listed_and_kept(tmp_path):
-    own = {file.name for file in render.STATIC.iterdir()}
-    assert own | {*render.MADE} == {name for name in layout.ASSETS if not name.startswith("bokeh")}
+    own = {file.name for file in (render.PAGE / "static").iterdir()}
+    assert own == {name for name in layout.ASSETS if not name.startswith("bokeh")}
     render.assets(tmp_path)
     assert {file.name for file in (tmp_path / "page").iterdir()} == {*layout.ASSETS}
-
-
-@pytest.mark.parametrize(
-    ("value", "form", "text"),
-    [(1.234, ".2f", "1.23"), (None, ".2f", "-"), (-0.001, ".0%", "0%"), (-0.02, ".0%", "-2%")],
-)
-def test_numbers(value, form, text):
-    assert render.number(value, form) == text
-
-
-def test_intervals_and_powers():
-    assert render.interval((1, 0.5, 1.5)) == Markup("1.00 <small>[0.50, 1.50]</small>")
-    assert render.interval((1, None, None)) == "1.00"
-    assert render.powers("B^{1/3} K^{4/5} < x^2") == Markup(
-        "B<sup>1/3</sup> K<sup>4/5</sup> &lt; x<sup>2</sup>"
-    )

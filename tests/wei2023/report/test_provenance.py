@@ -1,16 +1,14 @@
 """Everything that the page shows says where it comes from."""
 
-import re
-
 import pytest
 import yaml
 
-import nscmdp
-from nscmdp.kernels import sources
 from small_project import ROOT, TINY
-from wei2023.report.page import provenance, render
+from wei2023.report import render
+from wei2023.report.page import provenance
+from wei2023.report.tables import html, linked
 from wei2023.runs import specifications
-from wei2023.study import catalogue, layout
+from wei2023.study import layout
 from wei2023.study import plan as planning
 
 
@@ -21,63 +19,58 @@ def full():
 
 @pytest.fixture(scope="module")
 def shown(full):
-    return provenance.context(full, ROOT / "nothing is read here")
+    context = provenance.context(full, ROOT / "nothing is read here")
+    return {one.title: one.rows for one in context["tables"]}
 
 
 def test_every_figure_names_its_notebook_and_its_data(full, shown):
+    """Together the figures of a notebook show all that it reads."""
     drawn = [(one.name, name) for name, figures in full.notebooks.items() for one in figures]
-    assert [(one["name"], one["notebook"]) for one in shown["figures"]] == drawn
-    for one in shown["figures"]:
-        read = [
-            *one["files"],
-            *(table for name in one["experiments"] for table in full.tables(name)),
-        ]
-        assert read
-        assert {*read} <= {*full.read_by(one["notebook"])}
-
-
-def test_together_the_figures_of_a_notebook_show_all_that_it_reads(full, shown):
-    for notebook in full.notebooks:
-        mine = [one for one in shown["figures"] if one["notebook"] == notebook]
-        read = {file for one in mine for file in one["files"]}
-        read |= {
-            table for one in mine for name in one["experiments"] for table in full.tables(name)
-        }
-        assert read == {*full.read_by(notebook)}
+    rows = shown["Where every figure comes from"]
+    assert [(html(figure).striptags(), notebook) for figure, notebook, _ in rows] == [
+        (figure, linked(layout.notebook(name, "html"), name)) for figure, name in drawn
+    ]
+    read = {name: set() for name in full.notebooks}
+    for (_, notebook), (_, _, data) in zip(drawn, rows, strict=True):
+        names = html(data).striptags().split(", ")
+        assert names != [""]
+        for name in names:
+            read[notebook] |= {*full.tables(name)} if name in full.experiments else {name}
+    assert read == {name: {*full.read_by(name)} for name in full.notebooks}
 
 
 def test_every_table_says_what_it_holds(full, shown):
-    assert {one["file"] for one in shown["tables"]} == {*full.judged()}
-    assert {*catalogue.EXPERIMENT} == {*layout.TABLES}
-    assert {*catalogue.WATCHED} == {*layout.LEARNING}
-    (one,) = [one for one in shown["experiments"] if one["name"] == "protocols_80000"]
-    assert {*one["files"]} == {*full.tables("protocols_80000"), *full.learning("protocols_80000")}
-    assert full.learning("growth") == []
+    files = {html(row[0]).striptags() for row in shown["Where every table comes from"]}
+    of_each = {f"tables/EXPERIMENT/{name}" for name in (*layout.TABLES, *layout.LEARNING)}
+    assert files == {*full.judged()} | of_each
 
 
-def test_experiments_are_told_in_words(shown):
-    (one,) = [one for one in shown["experiments"] if one["name"] == "protocols_80000"]
-    assert one["environment"] == "grid_world, map 18x18, horizon 25, limit 5.0"
-    assert (one["episodes"], one["seeds"]) == ("80,000", "4 seeds, 1000-1003")
-    assert (
-        one["learners"][0] == "Algorithm 1: Non-stationary Triple-Q (literal, 2 authors, 3 tuned)"
-    )
+def test_experiments_are_told_in_words(full, shown):
+    (one,) = [row for row in shown["Experiments"] if row[0] == r"protocols\_80000"]
+    learners = "Algorithm 1: Non-stationary Triple-Q (literal, 2 authors, 3 tuned); "
+    assert html(one[2]).startswith("grid_world, map 18x18, horizon 25, limit 5.0")
+    assert one[3:5] == ["80,000", "4 seeds, 1000-1003"]
+    assert one[5].startswith(learners)
+    files = [*full.tables("protocols_80000"), *full.learning("protocols_80000")]
+    assert all(f"]({file})" in one[6] for file in files)
 
 
 def test_the_hash_of_a_learner_is_the_one_in_its_result_files(full, shown):
     spec = specifications.simulation(full, "protocols_80000", "triple_q.authors")
-    assert dict(shown["sources"])["Triple-Q (stationary)"] == spec["sources"]["triple_q"]
-    assert shown["version"] == nscmdp.__version__
-    assert re.fullmatch(r"[0-9a-f]{16}", sources.digest("nscmdp.simulate"))
+    hashes = dict(shown["Sources of learners"])
+    assert hashes["Triple-Q (stationary)"] == f"`{spec['sources']['triple_q']}`"
 
 
 def test_versions_are_those_of_the_lock(shown, monkeypatch, tmp_path):
     lock = (ROOT / "requirements.lock").read_text()
-    assert {"numpy", "snakemake"} <= {name for name, _, _ in shown["dependencies"]}
-    for name, version, where in shown["dependencies"]:
-        assert f"{name}=={version}" + (f" ; {where}" if where else "") in lock
+    rows = shown["Locked versions"]
+    assert {"numpy", "snakemake"} <= {name for name, _, _ in rows}
+    for name, version, where in rows:
+        marker = f" ; {html(where).unescape()}" if where else ""
+        assert f"{name}=={version}{marker}" in lock
     monkeypatch.chdir(tmp_path)
-    assert provenance.context(planning.make(TINY), tmp_path)["dependencies"] == []
+    titles = {one.title for one in provenance.context(planning.make(TINY), tmp_path)["tables"]}
+    assert "Locked versions" not in titles
 
 
 def test_the_same_configuration_elsewhere_gives_the_same_text():

@@ -1,10 +1,10 @@
-"""What a run comes to is compared with the reference value by value, and every difference is named."""
+"""A run is compared with the reference value by value, and every difference is named."""
 
 import json
 
 import pytest
 
-from nscmdp import cli
+from wei2023 import cli
 from wei2023.report import reference
 from wei2023.study import layout
 

@@ -10,7 +10,7 @@ from nscmdp.files import write_csv
 from nscmdp.suite import definition
 from nscmdp.suite.tables import tables as suite_tables
 from wei2023.report.figures import suite as figures
-from wei2023.report.page import numbers
+from wei2023.report.page import suite as section
 from wei2023.report.results import Results
 from wei2023.study import layout, plan, suite
 from wei2023.study.protocols import FIRST
@@ -68,54 +68,51 @@ def test_the_better_learner_has_the_higher_profile_and_the_smaller_gaps(made):
 
 def test_the_section_has_the_ranking_the_hypotheses_and_the_reasons(made):
     planned = plan.make({"suite": {"file": str(FILE), "environments": PLACES, "setting": "scaled"}})
-    order, stability, expected, beside, reasons = numbers._suite(planned, made.folder)
-    assert [row[1] for row in order["rows"]] == [
+    order, stability, expected, beside, reasons = section(planned, made.folder)
+    assert [row[1] for row in order.rows] == [
         figures.style.title(name) for name in list(GAPS)[1::-1]
     ]
-    assert "2 of 16 environments" in order["note"]
-    assert layout.TIMING in order["files"]
-    assert [row[0] for row in stability["rows"]] == [
-        "seeds",
-        "instances",
-        "instances and seeds",
-        "searches",
-    ]
-    verdicts = {row[0]: row[expected["head"].index("verdict")] for row in expected["rows"]}
+    assert "2 of 16 environments" in order.note
+    assert layout.TIMING in order.files
+    resampled = ["seeds", "instances", "instances and seeds", "searches"]
+    assert [row[0] for row in stability.rows] == resampled
+    verdicts = expected.only("verdict").rows
     assert len(verdicts) == len(planned.suite.hypotheses)
-    assert all(verdict.startswith("not tested") for verdict in verdicts.values())
-    (gap,) = [row for row in beside["rows"] if row[1] == "gap"]
+    assert all(verdict.startswith("**not tested") for (verdict,) in verdicts)
+    (gap,) = [row for row in beside.rows if row[1] == "gap"]
     assert gap[2:] == ["0 of 2", "2 of 2", "slow +0.099, abrupt +0.099"]
-    assert [row[0] for row in reasons["rows"]] == PLACES
-    assert all(row[1].endswith((".", "?")) for row in reasons["rows"])
+    assert [row[0] for row in reasons.rows] == PLACES
+    assert all(row[1].endswith((".", "?")) for row in reasons.rows)
 
 
 def test_a_part_of_the_suite_stands_beside_the_whole(made, tmp_path, monkeypatch):
     """Where the repository keeps the whole, and where the run is a part of it."""
     monkeypatch.chdir(tmp_path)
-    head = "learner,gap,low,high\n"
+    head = "learner,rank,gap,low,high\n"
     for name, text in {
-        "ranking": f"{head}triple_q,0.1,0.05,0.15\n",
+        "ranking": f"{head}triple_q,4,0.1,0.05,0.15\n",
         "hypotheses": "id,verdict\nluck,holds\n",
     }.items():
         (definition.KEPT / f"suite_{name}.csv").parent.mkdir(parents=True, exist_ok=True)
         (definition.KEPT / f"suite_{name}.csv").write_text(text)
     chosen = {"file": str(FILE), "environments": PLACES, "setting": "scaled"}
-    order, _, expected, *_ = numbers._suite(plan.make({"suite": chosen}), made.folder)
-    assert str(definition.KEPT) in order["note"]
-    beside = {row[1]: row[order["head"].index("gap, whole suite")] for row in order["rows"]}
-    assert beside[figures.style.title("triple_q")].startswith("0.100")
-    assert beside[figures.style.title("nonstationary_triple_q")] == ""
-    assert sorted({row[expected["head"].index("whole suite")] for row in expected["rows"]}) == [
-        "",
-        "holds",
-    ]
+    order, _, expected, *_ = section(plan.make({"suite": chosen}), made.folder)
+    assert str(definition.KEPT) in order.note
+    beside = {
+        row[0]: row[1:]
+        for row in order.only("learner", "rank, whole suite", "gap, whole suite").rows
+    }
+    assert beside[figures.style.title("triple_q")] == ["4", "0.100 [0.050, 0.150]"]
+    assert beside[figures.style.title("nonstationary_triple_q")] == ["", ""]
+    assert sorted({row[0] for row in expected.only("whole suite").rows}) == ["", "holds"]
     whole = plan.make({"suite": chosen | {"environments": None}})
     assert whole.kept_of_the_suite == {}
 
 
-def test_the_notebook_shows_the_same_tables(made):
-    assert "holds" not in figures.hypotheses(made).to_html()
-    assert figures.ranking(made).data["learner"].iloc[0] == figures.style.title(
-        "nonstationary_triple_q"
-    )
-    assert figures.stability(made).data["the order changes"].max() == 0.0
+def test_the_notebook_shows_the_same_tables(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    planned = plan.make({"suite": {"file": str(FILE), "environments": PLACES, "setting": "scaled"}})
+    order, stability, expected, *_ = section(planned, made.folder)
+    assert figures.ranking(made).rows == order.rows
+    assert figures.stability(made) == stability
+    assert figures.hypotheses(made) == expected

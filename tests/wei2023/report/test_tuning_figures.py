@@ -71,18 +71,13 @@ def test_one_search_is_drawn_too(tmp_path):
 
 def test_tables_say_what_was_gained_and_chosen(tmp_path):
     found = results(tmp_path)
-    table = tuning.saturation(found).data
-    assert table.loc[0, ["done", "agree", "last doubling gained"]].tolist() == ["no", "no", 0.5]
-    chosen = tuning.choices(found).data
-    assert chosen.loc[
-        0, ["feasible", "loss", "factors", "near an end of their range"]
-    ].tolist() == [
-        "yes",
-        1.0,
-        "eta 0.5",
-        "eta",
-    ]
+    table = tuning.saturation(found)
+    assert table.only("done", "agree", "gained").rows[0] == ["no", "no", "50%"]
+    chosen = tuning.choices(found)
+    named = ("feasible", "loss", "factors", "near an end of their range")
+    assert chosen.only(*named).rows[0] == ["yes", "1.000", "eta 0.5", "eta"]
 
 
 def test_a_choice_that_is_not_feasible_reads_none_found(tmp_path):
-    assert set(tuning.choices(results(tmp_path, feasible=False)).data["feasible"]) == {"none found"}
+    shown = tuning.choices(results(tmp_path, feasible=False)).only("feasible")
+    assert shown.rows == [["none found"]] * 2

@@ -5,6 +5,7 @@ import copy
 import pytest
 
 from shipped import ROOT
+from wei2023.report import readme, tables
 from wei2023.verdicts import answer, thresholds
 
 RULES = thresholds.load(ROOT / "workflow/claims.yaml")
@@ -185,7 +186,7 @@ def test_only_what_an_author_would_run_says_from_which_K_on():
 
 
 def test_the_text_has_the_sentences_and_a_row_for_each_protocol():
-    text = answer.markdown({**NUMBERS, "sentences": said(NUMBERS)})
+    text = readme.answer({**NUMBERS, "sentences": said(NUMBERS)})
     for number, sentence in enumerate(said(NUMBERS), start=1):
         assert f"{number}. {sentence}" in text
     assert "| **holds** | C1, C2 |" in text
@@ -198,21 +199,15 @@ def test_the_text_has_the_sentences_and_a_row_for_each_protocol():
 def test_a_recorded_row_is_marked_and_a_part_that_is_not_asked_is_a_dash():
     found = {**row("long", 10_000_000), "recorded": True}
     found["parts"]["C20e"] = {"agree": 0, "of": 0}
-    assert answer.cells(found)[0] == "long (recorded)"
-    assert answer.cells(found)[7] == "-"
+    shown = tables.protocols([found]).only("protocol", "RestartQ-UCB")
+    assert shown.rows == [["long (recorded)", "-"]]
 
 
-def test_the_answer_stands_between_the_marks_and_replaces_what_stood_there():
-    numbers = {**NUMBERS, "sentences": said(NUMBERS)}
-    text = f"# A project\n\n{answer.BEGIN}- an older answer\n{answer.END}\n## More\n"
-    found = answer.in_readme(text, numbers)
-    assert (
-        found
-        == f"# A project\n\n{answer.BEGIN}\n{answer.markdown(numbers)}\n{answer.END}\n## More\n"
-    )
-    assert answer.in_readme(found, numbers) == found
-
-
-def test_a_readme_without_the_marks_is_refused():
+def test_a_block_stands_between_the_marks_and_replaces_what_stood_there():
+    begin, end = readme.ANSWER
+    text = f"# A project\n\n{begin}- an older answer\n{end}\n## More\n"
+    found = readme.between(text, readme.ANSWER, "new\n")
+    assert found == f"# A project\n\n{begin}\nnew\n\n{end}\n## More\n"
+    assert readme.between(found, readme.ANSWER, "new\n") == found
     with pytest.raises(ValueError, match="must have one line"):
-        answer.in_readme("# A project\n", {**NUMBERS, "sentences": said(NUMBERS)})
+        readme.between("# A project\n", readme.ANSWER, "new\n")

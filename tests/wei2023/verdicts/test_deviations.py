@@ -10,6 +10,7 @@ import yaml
 
 from nscmdp import algorithms, environments, files
 from shipped import LEDGER, compared, measuring
+from wei2023.report import tables as report
 from wei2023.study import models
 from wei2023.verdicts import deviations
 
@@ -108,18 +109,6 @@ def test_an_unknown_field_or_a_second_entry_is_refused(tmp_path):
         deviations.load(file)
 
 
-def test_a_formula_is_displayed_line_by_line_and_may_be_missing():
-    entry = LEDGER[0].model_copy(update={"formula": "a_1 = 1\na_2 = 2", "switch": []})
-    page = deviations.markdown([entry], pd.DataFrame(columns=deviations.COLUMNS))
-    assert "```math\n\\begin{aligned}\n& a_1 = 1 \\\\\n& a_2 = 2 \\\\\n\\end{aligned}\n```" in page
-    single = entry.model_copy(update={"formula": "a_1 = 1"})
-    assert "```math\na_1 = 1\n```" in deviations.markdown(
-        [single], pd.DataFrame(columns=deviations.COLUMNS)
-    )
-    without = entry.model_copy(update={"formula": None})
-    assert "```" not in deviations.markdown([without], pd.DataFrame(columns=deviations.COLUMNS))
-
-
 def learner(**keys):
     variants = keys.pop("variants", {"reset": "full", "cbar": "after"})
     factors = (
@@ -201,11 +190,9 @@ def test_effects_are_paired_by_seed_and_weighted_by_episodes(tmp_path):
     assert (reward["without"], reward["with"], reward["difference"]) == (15.0, 17.0, 2.0)
     assert (reward["low"], reward["high"]) == (1.0, 3.0)
     assert (found.loc["utility", "difference"], found.loc["gap", "difference"]) == (0.0, -2.0)
-    page = deviations.markdown(
-        [LISTED["nonstationary_triple_q.variants.reset"]], found.reset_index()
-    )
+    (row,) = report.effects(
+        found.reset_index(), LISTED["nonstationary_triple_q.variants.reset"]
+    ).rows
     place = "nonstationary_triple_q.scaled, menu, K = 8, rho = 2"
-    assert (
-        f"| reset: full to bump | {place} | 15.000 to 17.000 (+2.000 [+1.000, +3.000]) | 2.000 to"
-        in page
-    )
+    change = "15.000 to 17.000 (+2.000 [+1.000, +3.000])"
+    assert row[:3] == ["reset: full to bump", place, change]

@@ -14,11 +14,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from pandas.io.formats.style import Styler
 
 from wei2023.proofs import findings
-from wei2023.report import style
+from wei2023.report import style, tables
 from wei2023.report.results import Results, needs
+from wei2023.report.tables import Table
 from wei2023.study import layout
 
 ALLOWED, EXCEEDS = "#0173b2", "#b3460b"
@@ -32,42 +32,13 @@ COLOURS = {  # of verdicts, colour-blind safe
         (findings.OPEN, findings.ASYMPTOTIC, findings.IDENTITY, findings.NO_SOURCE), "#6b6b6b"
     ),
 }
-SMALL = [{"selector": "td, th", "props": "font-size: 80%; text-align: left; vertical-align: top"}]
 
 
 @needs("claims")
-def ledger(results: Results) -> Styler:
-    """Every claim with its verdict and what it rests on."""
-    rows = [
-        {
-            "claim": claim["id"],
-            "where": claim["where"],
-            "says": claim["statement"],
-            "verdict": claim["verdict"],
-            "value": _number(claim["value"]),
-            "interval": _interval(claim["low"], claim["high"]),
-            "slack": _slack(claim),
-            "of": claim["evidence"]["samples"],
-            "why": claim["evidence"]["why"],
-        }
-        for claim in json.loads((results.folder / layout.CLAIMS).read_text(encoding="utf-8"))
-    ]
-    shown = pd.DataFrame(rows).style.hide(axis="index").set_table_styles(SMALL)
-    return shown.map(
-        lambda verdict: f"color: {COLOURS[verdict]}; font-weight: 600", subset=["verdict"]
-    )
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None or low == high else f"[{low:.4g}, {high:.4g}]"
-
-
-def _slack(claim: dict) -> str:
-    return "" if claim["slack"] is None else f"{claim['slack']:.3g} {claim['evidence']['slack_in']}"
+def ledger(results: Results) -> Table:
+    """Return every claim with its verdict and what it rests on."""
+    claims = json.loads((results.folder / layout.CLAIMS).read_text(encoding="utf-8"))
+    return tables.claims(claims)
 
 
 def _found(results: Results, group: str) -> dict[str, dict[str, Any]]:

@@ -7,56 +7,28 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from pandas.io.formats.style import Styler
 
-from wei2023.report import style
+from wei2023.report import style, tables
 from wei2023.report.results import Results, needs
-from wei2023.verdicts import tables
-from wei2023.verdicts.comparison import Study, plain, readable
+from wei2023.report.tables import Table
+from wei2023.verdicts.comparison import Study, plain
+from wei2023.verdicts.tables import learners as learners_of
 
 ASSUMED = {"all": "all constants", "frame": "frame length alone"}
 # Of constants: solid, dashed, dotted ...
 KINDS = ("tuned at each K", "tuned once", "literal", "defaults", "authors")
 # Exponents in K: what no algorithm can beat, Theorem 1's, and where nothing is learnt.
 GUIDES = {"2/3": 2 / 3, "0.8": 0.8, "1": 1.0}
-EXPONENTS = {  # headings, and columns of comparison.csv
-    "claimed, K": "claimed_slope_K",
-    "lower bound, K": "lower_slope_K",
-    "gap, K": "gap_slope_K",
-    "gap, last two octaves": "gap_slope_K_late",
-    "[regret]+, K": "positive_regret_slope_K",
-    "[regret]+, last two octaves": "positive_regret_slope_K_late",
-    "put in by the constants": "put_in",
-    "claimed, B": "claimed_slope_B",
-    "lower bound, B": "lower_slope_B",
-    "gap, B": "gap_slope_B",
-    "[regret]+, B": "positive_regret_slope_B",
-    "units": "units",
-    "note": "note",
-}
-VIOLATION = {
-    "claimed": "violation_order",
-    "violation per episode": "violation_per_episode",
-    "[violation]+ per episode": "positive_violation_per_episode",
-    "[violation]+, K": "positive_violation_slope_K",
-    "worst violation": "worst_violation_per_episode",
-    "at": "worst_budget",
-    "largest K": "largest_K",
-    "zero is promised from K": "theorem_from_K",
-}
 
 
 @needs("growth")
-def table(results: Results) -> Styler:
-    """Exponents: claimed, the least possible, and measured; the paper's rows first."""
-    return readable(results.table("comparison.csv"), EXPONENTS).style.hide(axis="index")
+def table(results: Results) -> Table:
+    return tables.comparison(results.table("comparison.csv"))
 
 
 @needs("growth")
-def violation(results: Results) -> Styler:
-    """Violation at the largest K, beside the K from which a theorem promises none."""
-    found = results.table("comparison.csv")
-    return readable(found[found["note"] != "not run"], VIOLATION).style.hide(axis="index")
+def violation(results: Results) -> Table:
+    return tables.violations(results.table("comparison.csv"))
 
 
 def growth(results: Results) -> Figure:
@@ -174,8 +146,8 @@ def at_widest(runs: pd.DataFrame) -> pd.DataFrame:
 def assumed_budget(results: Results) -> Figure:
     """Gap and violation against the multiple of the true budget that a learner assumes."""
     (name,) = results.experiments("assumed_budget")
-    learners = tables.learners(results.file("exact.parquet", name))
-    specs = pd.DataFrame.from_dict(learners, orient="index")[["assumed_budget", "assumed_for"]]
+    made_of = learners_of(results.file("exact.parquet", name))
+    specs = pd.DataFrame.from_dict(made_of, orient="index")[["assumed_budget", "assumed_for"]]
     rows = results.table("summary.csv", name).join(specs, on="learner")
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.2))
     for ax, quantity in zip(axes, ("gap", "violation"), strict=True):

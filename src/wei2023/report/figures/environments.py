@@ -7,12 +7,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from pandas.io.formats.style import Styler
 
 from nscmdp.drift import DriftingCMDP
 from nscmdp.environments import make
-from wei2023.report import style
+from wei2023.report import style, tables
 from wei2023.report.results import Results, needs
+from wei2023.report.tables import Table
 from wei2023.verdicts import description
 
 VARIATIONS = {"reward": "#56b4e9", "utility": "#e69f00", "transition": "#999999"}
@@ -63,5 +63,5 @@ def _draw_model(ax: Axes, env: DriftingCMDP) -> None:
 
 
 @needs("shown")
-def table(results: Results) -> Styler:
-    return results.table("environments.csv").style.hide(axis="index").format(precision=3, na_rep="")
+def table(results: Results) -> Table:
+    return tables.of_frame("Environments", results.table("environments.csv"))

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from pandas.io.formats.style import Styler
 
 from nscmdp.metrics import mean_interval
 from wei2023.report import style
 from wei2023.report.results import Results, needs
+from wei2023.report.tables import Table, interval
 from wei2023.runs.parts import LAST
 from wei2023.study import layout, protocols
 from wei2023.study.protocols import Protocol, Protocols
@@ -82,7 +82,7 @@ def _draw_training(
 
 
 @needs("protocols")
-def numbers(results: Results) -> Styler:
+def numbers(results: Results) -> Table:
     """Shares of the optimum and costs over the last fifth, one row per protocol that is drawn and learner."""
     study = _study(results)
     places, rows = protocols.places(study), []
@@ -92,7 +92,7 @@ def numbers(results: Results) -> Styler:
             share, cost = (
                 [getattr(run, name)(after=LAST) for run in runs] for name in ("lam", "mean_cost")
             )
-            said = [style.interval(mean_interval(np.array(values))) for values in (share, cost)]
-            rows.append([one.name, style.title(algorithm), *said, runs[0].limit])
+            said = [interval(mean_interval(np.array(values))) for values in (share, cost)]
+            rows.append([one.name, style.title(algorithm), *said, f"{runs[0].limit:g}"])
     columns = ["protocol", "learner", "share of the optimum", "cost", "limit"]
-    return pd.DataFrame(rows, columns=columns).style.hide(axis="index").format({"limit": "{:g}"})
+    return Table("Shares of the optimum and costs", columns, rows)

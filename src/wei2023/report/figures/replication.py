@@ -10,16 +10,17 @@ from IPython.display import Markdown
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from pandas.io.formats.style import Styler
 
 from nscmdp import algorithms
 from nscmdp.problem import Problem
-from wei2023.report import style
+from wei2023.report import style, tables
 from wei2023.report.results import Results, needs
+from wei2023.report.tables import Table
 from wei2023.runs.parts import FIRST, PARTS, TRIPLE_Q
 from wei2023.study import layout
-from wei2023.verdicts import protocols, tables
-from wei2023.verdicts.answer import HEAD, cells, count, tuned_by_an_author
+from wei2023.verdicts import protocols
+from wei2023.verdicts.answer import tuned_by_an_author
+from wei2023.verdicts.tables import cases, environment
 
 SAME_FRAME = "bump, same frame"
 QUANTITIES = {"share": "share of the optimum", "late_cost": "cost per episode"}
@@ -48,51 +49,25 @@ def answer(results: Results) -> Markdown:
 
 
 @needs("protocols")
-def verdicts(results: Results) -> Styler:
-    """One row per protocol: the runs that agree to each part."""
-    rows = [cells(row) for row in _answer(results)["protocols"]]
-    return _small(pd.DataFrame(rows, columns=[*HEAD]).style.hide(axis="index"))
+def verdicts(results: Results) -> Table:
+    return tables.protocols(_answer(results)["protocols"])
 
 
 @needs("protocols")
-def choices(results: Results) -> Styler:
-    """One row per option of an unstated choice, switched by itself."""
-    rows = [
-        [row["choice"], row["option"], row["base"], ", ".join(row["decides"]) or "nothing"]
-        + [count(counted) for counted in row["parts"].values()]
-        + cells(row)[-3:]
-        for row in _answer(results)["choices"]
-    ]
-    columns = ["choice", "option", "from", "decides", *PARTS, "share", "cost", "Triple-Q keeps"]
-    return _small(pd.DataFrame(rows, columns=columns).style.hide(axis="index"))
+def choices(results: Results) -> Table:
+    return tables.choices(_answer(results))
 
 
 @needs("protocols")
-def thresholds(results: Results) -> Styler:
-    """The runs that agree to each part as one threshold moves."""
-    moved = results.table("thresholds.csv")
-    moved = moved[moved["of"] > 0].assign(
-        at=lambda rows: [f"{row.agree} at {row.value:g}" for row in rows.itertuples()]
-    )
-    said = (
-        moved.groupby(["name", "part", "threshold"], sort=False)["at"].agg(", ".join).reset_index()
-    )
-    return _small(
-        said.rename(columns={"name": "protocol", "at": "runs that agree"}).style.hide(axis="index")
-    )
-
-
-def _small(table: Styler) -> Styler:
-    return table.set_table_styles(
-        [{"selector": "td, th", "props": "font-size: 80%; text-align: left"}]
-    )
+def thresholds(results: Results) -> Table:
+    return tables.thresholds(results.table("thresholds.csv"))
 
 
 def eta(results: Results) -> Figure:
     """Draw share and cost against eta, a row for each eps, with the formulas' values marked."""
     (name,) = results.experiments("eta")[:1]
     file = results.file("exact.parquet", name)
-    problem = Problem.of(tables.environment(file, *tables.cases(file)[0]))
+    problem = Problem.of(environment(file, *cases(file)[0]))
     rows = protocols.swept(results.folder, name)
     # Triple-Q that resets all its tables is Algorithm 1 with Triple-Q's frame.
     reset = rows["learner"].str.startswith("triple_q_reset")

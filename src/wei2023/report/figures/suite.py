@@ -2,12 +2,11 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
-from pandas.io.formats.style import Styler
 
-from wei2023.report import style
+from wei2023.report import style, tables
 from wei2023.report.results import Results, needs
+from wei2023.report.tables import Table
 
 LARGEST = 1.5  # a normalised gap beyond it is drawn at the edge
 APART = 0.32  # of a row: how far its dots lie above and below
@@ -44,46 +43,15 @@ def suite(results: Results) -> Figure:
 
 
 @needs("suite")
-def hypotheses(results: Results) -> Styler:
-    """What was expected, and what was found."""
-    table = results.table("suite_hypotheses.csv")
-    shown = pd.DataFrame(
-        {
-            "expected": table["says"],
-            "measure": table["measure"].str.replace("_", " "),
-            "difference": [
-                style.interval(row, ".3f")
-                for row in table[["difference", "low", "high"]].to_numpy()
-            ],
-            "p (Holm)": table["p_holm"],
-            "verdict": table["verdict"],
-            "searches that agree": [f"{row.agree} of {row.searches}" for row in table.itertuples()],
-        }
-    )
-    return shown.style.format({"p (Holm)": "{:.2g}"}, na_rep="").hide(axis="index")
+def hypotheses(results: Results) -> Table:
+    return tables.hypotheses(results.table("suite_hypotheses.csv"))
 
 
 @needs("suite")
-def ranking(results: Results) -> Styler:
-    """Learners by their mean normalised gap."""
-    table = results.table("suite_ranking.csv")
-    shown = pd.DataFrame(
-        {
-            "rank": table["rank"],
-            "learner": [style.title(name) for name in table["learner"]],
-            "gap": [style.interval(row, ".3f") for row in table[["gap", "low", "high"]].to_numpy()],
-            "keeps its rank": table["same_rank"],
-            "under other searches": table["same_rank_searches"],
-        }
-    )
-    return shown.style.format("{:.0%}", subset=list(shown.columns[-2:])).hide(axis="index")
+def ranking(results: Results) -> Table:
+    return tables.ranking(results.table("suite_ranking.csv"))
 
 
 @needs("suite")
-def stability(results: Results) -> Styler:
-    """How often the order changes."""
-    table = results.table("suite_stability.csv").drop(columns="resamples")
-    named = table.rename(
-        columns={"order_differs": "the order changes", "first_differs": "the first place changes"}
-    )
-    return named.style.format("{:.0%}", subset=list(named.columns[1:])).hide(axis="index")
+def stability(results: Results) -> Table:
+    return tables.stability(results.table("suite_stability.csv"))

@@ -1,6 +1,5 @@
 """How the constants were chosen, and whether the searches were deep enough."""
 
-import json
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -9,10 +8,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from pandas.io.formats.style import Styler
 
-from wei2023.report import style
+from wei2023.report import style, tables
 from wei2023.report.results import Results, needs
+from wei2023.report.tables import Table
 
 COLUMNS = 3
 
@@ -82,54 +81,10 @@ def fronts(results: Results) -> Figure:
 
 
 @needs("tuning")
-def saturation(results: Results) -> Styler:
-    """Did doubling the effort still gain, and do independent searches end alike?"""
-    table = results.table("saturation.csv")
-    words = {True: "yes", False: "no"}
-    shown = pd.DataFrame(
-        {
-            "tuning": table["tuning"],
-            "algorithm": table["algorithm"].map(style.title),
-            "K": table["episodes"],
-            "searches": table["searches"],
-            "with a feasible choice": table["feasible_searches"],
-            "candidates each": table["tried"],
-            "last doubling gained": table["gained"],
-            "searches end apart by": table["apart"],
-            "done": table["done"].map(words),
-            "agree": table["agree"].map(words),
-        }
-    )
-    shares = ["last doubling gained", "searches end apart by"]
-    return (
-        shown.style.hide(axis="index").format("{:.0%}", subset=shares).format("{:,}", subset=["K"])
-    )
+def saturation(results: Results) -> Table:
+    return tables.saturation(results.table("saturation.csv"))
 
 
 @needs("tuning")
-def choices(results: Results) -> Styler:
-    """What was chosen."""
-    tuned = results.table("tuned.csv")
-    rows = []
-    for keys, mine in tuned[tuned["decides"]].groupby(["tuning", "algorithm"], sort=False):
-        best = mine[mine["chosen"]].iloc[0]
-        said = "yes" if best["feasible"] else "none found"
-        said = "only by not learning" if best["only_by_not_learning"] else said
-        factors = ", ".join(
-            f"{name} {value:.3g}" for name, value in json.loads(best["factors"]).items()
-        )
-        edges = best["edges"] if isinstance(best["edges"], str) else ""
-        row = [
-            keys[0],
-            style.title(keys[1]),
-            said,
-            best["loss"],
-            best["violation_bound"],
-            best["lam"],
-        ]
-        rows.append([*row, factors, edges])
-    columns = ["tuning", "algorithm", "feasible", "loss", "violation, upper bound", "Lam"]
-    columns += ["factors", "near an end of their range"]
-    small = [{"selector": "td, th", "props": "font-size: 80%; text-align: left"}]
-    shown = pd.DataFrame(rows, columns=columns).style.hide(axis="index").format(precision=3)
-    return shown.set_table_styles(small)
+def choices(results: Results) -> Table:
+    return tables.tuned(results.table("tuned.csv"))

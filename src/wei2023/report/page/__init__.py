@@ -1,30 +1,33 @@
 """The page that a person opens first: the answer, what it rests on, and where that comes from.
 
-One module per section gathers what its template (``templates/NAME.html.j2``) shows; the sections
-of figures are those of the catalogue. ``static/`` has styles and scripts.
+One module per section gathers what its template (``templates/NAME.html.j2``) shows; ``static/`` has
+styles and scripts.
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from wei2023.report.page import curves, learning, ledgers, numbers, provenance, render, verdicts
+from nscmdp.suite.definition import KEPT
+from wei2023.report import render, tables
+from wei2023.report.page import curves, learning, ledgers, provenance, verdicts
+from wei2023.report.tables import Table
 from wei2023.study import catalogue, layout
 from wei2023.study.plan import Plan
+from wei2023.verdicts.tables import load
 
 PAPER = (
     "H. Wei, A. Ghosh, N. Shroff, L. Ying, X. Zhou: "
     "Provably Efficient Model-Free Algorithms for Non-stationary CMDPs, AISTATS 2023"
 )
 TITLE = "Non-stationary CMDPs: a replication"
-SECTIONS: dict[str, tuple[str, ModuleType]] = {
+OWN = {  # sections with a template of their own; the others are notebooks with their figures
     "verdicts": ("Does it replicate?", verdicts),
     "curves": ("Learning curves", curves),
     "learning": ("Watch it learn", learning),
+    "provenance": ("How it was run", provenance),
 }
-DATA = {"curves": curves, "learning": learning}  # the sections that load data
-CLOSING: dict[str, tuple[str, ModuleType]] = {"provenance": ("How it was run", provenance)}
 PAGES = {
     layout.PAGE: "The replication",
     layout.CLAIMS_PAGE: "Claims",
@@ -34,47 +37,34 @@ PAGES = {
 
 
 def write(plan: Plan, folder: Path) -> None:
-    """index.html, the ledgers of deviations and claims, and what they load, of a finished run."""
+    """Write index.html, the ledgers of deviations and claims, and what they load, of a finished
+    run.
+    """
     render.assets(folder)
     for name, (section, experiment) in plan.scripts.items():
-        render.script(
-            folder / layout.script(name), name, DATA[section].data(plan, folder, experiment)
-        )
-    made = {
-        name: section.context(plan, folder)
-        for name, (_, section) in {**SECTIONS, **CLOSING}.items()
-    }
-    beside = numbers.context(plan, folder)
-    sections = []
+        made = OWN[section][1].data(plan, folder, experiment)
+        render.script(folder / layout.script(name), name, made)
+    own = {name: section.context(plan, folder) for name, (_, section) in OWN.items()}
+    figures, shown = {}, _tables(plan, folder)
     for notebook in catalogue.NOTEBOOKS:
-        name, drawn = notebook.name, plan.notebooks.get(notebook.name, [])
-        figures = [_figure(folder, name, figure) for figure in drawn if figure.group is None]
-        if figures or beside.get(name):
-            sections.append((name, notebook.title, figures, beside.get(name)))
-    contents = [
-        *((name, title) for name, (title, _) in SECTIONS.items() if made[name]),
-        *((name, title) for name, title, *_ in sections),
-        *((name, title) for name, (title, _) in CLOSING.items() if made[name]),
-    ]
-    render.page(
-        folder / layout.PAGE,
-        "index.html.j2",
-        **frame(plan, layout.PAGE, contents),
-        **made,
-        paper=PAPER,
-        sections=sections,
-    )
+        drawn = plan.notebooks.get(notebook.name, [])
+        found = [_figure(folder, notebook.name, one) for one in drawn if one.group is None]
+        if found or shown.get(notebook.name):
+            figures[notebook.name] = found
+    titles = {name: title for name, (title, _) in OWN.items() if own[name]}
+    closing = {name: titles.pop(name) for name in ("provenance",) if name in titles}
+    titles |= {one.name: one.title for one in catalogue.NOTEBOOKS if one.name in figures}
+    there = titles | closing
+    outline = frame(plan, layout.PAGE, [*there.items()])
+    given = {"paper": PAPER, "there": there, "figures": figures, "beside": shown}
+    render.page(folder / layout.PAGE, "index.html.j2", **outline, **own, **given)
     for name, ledger in ledgers.context(plan, folder).items():
-        if ledger:
-            contents = [(group["id"], group["title"]) for group in ledger["groups"]]
-            file = f"{name}.html"
-            render.page(
-                folder / file, f"{file}.j2", **frame(plan, file, contents), **{name: ledger}
-            )
+        outline = frame(plan, f"{name}.html", [*ledger["groups"].items()])
+        render.page(folder / f"{name}.html", f"{name}.html.j2", **outline, **ledger)
 
 
 def frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, Any]:
-    """What base.html.j2 needs."""
+    """Return what base.html.j2 needs."""
     there = {name: text for name, text in PAGES.items() if name in (*plan.pages, layout.BENCHMARKS)}
     own = [name for name in layout.ASSETS if not name.startswith("bokeh")]
     return {
@@ -88,9 +78,51 @@ def frame(plan: Plan, here: str, contents: list[tuple[str, str]]) -> dict[str, A
 
 
 def _figure(folder: Path, notebook: str, figure: catalogue.Figure) -> dict[str, Any]:
-    """With its width and height, for the browser to leave room for it."""
-    drawing = folder / layout.figure(figure.name)
-    found = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', drawing.read_text(encoding="utf-8"))
-    assert found is not None, drawing
-    size = [round(float(length)) for length in found.groups()]
+    """Return a figure with its width and height, for the browser to leave room for it."""
+    drawing = (folder / layout.figure(figure.name)).read_text(encoding="utf-8")
+    box = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', drawing)
+    assert box is not None, figure.name
+    size = [round(float(length)) for length in box.groups()]
     return {"name": figure.name, "caption": figure.caption, "notebook": notebook, "size": size}
+
+
+def _tables(plan: Plan, folder: Path) -> dict[str, list[Table]]:
+    """Return the tables next to figures, by section."""
+    judged, found = plan.judged(), {}
+    if (file := layout.table("saturation.csv")) in judged:
+        rows = load(folder / file)
+        drawn = rows[rows["tuning"].isin(plan.roles.get("tuning", []))]
+        found["tuning"] = [tables.saturation(drawn)] if len(drawn) else []
+    if layout.table("suite_ranking.csv") in judged:
+        found["suite"] = suite(plan, folder)
+    if (file := layout.table("comparison.csv")) in judged:
+        found["comparison_table"] = [tables.comparison(load(folder / file))]
+    return found
+
+
+def suite(plan: Plan, folder: Path) -> list[Table]:
+    """Return who is best, whether that is stable, which expectations hold, and why each environment
+    is there.
+
+    What the repository keeps of the whole suite is next to it, where the run is a part of it.
+    """
+    ranking, hypotheses, stability, paired, scores = (
+        load(folder / layout.table(f"suite_{name}.csv"))
+        for name in ("ranking", "hypotheses", "stability", "paired", "scores")
+    )
+    kept = {name: load(file) for name, file in plan.kept_of_the_suite.items()}
+    frozen = [one for one in plan.suite.environments if one.name in {*scores["environment"]}]
+    ranked = tables.ranking(ranking, kept.get("suite_ranking.csv"), "whole suite")
+    note = (
+        f"{ranked.note} Version {plan.suite.version} of the suite, {len(frozen)} of "
+        f"{len(plan.suite.environments)} environments. What a run takes: {layout.TIMING}."
+    )
+    if kept:
+        note += f" Next to it what the whole suite came to, as the repository keeps it in {KEPT}."
+    return [
+        replace(ranked, note=note),
+        tables.stability(stability),
+        tables.hypotheses(hypotheses, kept.get("suite_hypotheses.csv"), "whole suite"),
+        tables.tally(paired),
+        tables.reasons(frozen),
+    ]

@@ -1,4 +1,5 @@
-"""What each learner's policy does on the map, in some episodes of its first run, beside the optimum of that episode.
+"""What each learner's policy does on the map, in some episodes of its first run, beside the optimum
+of that episode.
 
 What the browser gets is rounded to percent, and leaves out cells that hardly any episode visits.
 """
@@ -9,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from nscmdp.cmdp import Array
+from nscmdp.algorithms import title
 from nscmdp.drift import DriftingCMDP
-from wei2023.report.style import title
+from wei2023.report.tables import Table, escaped
 from wei2023.study import layout, protocols
 from wei2023.study.cases import DEFAULT
 from wei2023.study.config import TUNED
@@ -27,29 +27,24 @@ BEST = "The constrained optimum"
 
 
 def context(plan: Plan, folder: Path) -> dict[str, Any] | None:
-    """The maps to choose from, and the numbers that stand there without a script."""
+    """Return the maps to choose from, and the tables that are there without a script."""
     if not plan.watched:
         return None
-    return {
-        "maps": _maps(plan),
-        "tables": [_in_numbers(plan, folder, name) for name in plan.watched],
-    }
-
-
-def _maps(plan: Plan) -> list[dict[str, str]]:
-    """The experiments by what their maps look like; by name as well, where that is not enough."""
     texts = {name: _map_in_words(plan, name) for name in plan.watched}
     often = Counter(texts.values())
-    return [
+    maps = [
         {
             "experiment": name,
-            "text": f"{text} ({name})" if often[text] > 1 else text,
+            "text": texts[name] + (f" ({name})" if often[texts[name]] > 1 else ""),
             "script": script,
         }
         for script, (section, name) in plan.scripts.items()
         if section == "learning"
-        for text in [texts[name]]
     ]
+    return {
+        "maps": maps,
+        "tables": [_in_numbers(plan, folder, name, text) for name, text in texts.items()],
+    }
 
 
 def _map_in_words(plan: Plan, experiment: str) -> str:
@@ -60,42 +55,40 @@ def _map_in_words(plan: Plan, experiment: str) -> str:
     return ", ".join([size, f"K = {case.episodes:,}", *words])
 
 
-def _in_numbers(plan: Plan, folder: Path, experiment: str) -> dict[str, Any]:
-    """Reward and cost in the first of the episodes, one in the middle, and the last."""
+def _in_numbers(plan: Plan, folder: Path, experiment: str, text: str) -> Table:
+    """Return reward and cost in the first of the episodes, one in the middle, and the last."""
     file, env = layout.table("learning.csv", experiment), plan.watched_case(experiment).env
-    episodes = plan.watched_episodes(experiment)
+    episodes, limit = plan.watched_episodes(experiment), _limit(env)
     middle = min(episodes, key=lambda k: abs(2 * k - env.episodes))
     shown = sorted({episodes[0], middle, episodes[-1]})
     found, texts = tables.load(folder / file), _texts(plan, experiment)
-    rows = {
-        texts[str(name)]: _pairs(mine, shown) for name, mine in found.groupby("learner", sort=False)
-    }
-    return {
-        "text": _map_in_words(plan, experiment),
-        "episodes": shown,
-        "limit": _limit(env),
-        "seed": plan.experiment(experiment).seed_list[0],
-        "rows": {BEST: _pairs(found.drop_duplicates("episode"), shown, "optimal_"), **rows},
-        "file": file,
-    }
+    best = found.drop_duplicates("episode")
+    policies = {BEST: best.assign(reward=best["optimal_reward"], cost=best["optimal_cost"])}
+    policies |= {texts[str(name)]: mine for name, mine in found.groupby("learner", sort=False)}
+    rows = []
+    for name, mine in policies.items():
+        row = [escaped(name)]
+        for k in shown:
+            ((reward, cost),) = mine.loc[mine["episode"] == k, ["reward", "cost"]].to_numpy()
+            row += [f"{reward:.2f}", ("↑ " if cost > limit + 0.005 else "") + f"{cost:.2f}"]
+        rows.append(row)
+    columns = [f"episode {k:,} / {what}" for k in shown for what in ("reward", "cost")]
+    seed = plan.experiment(experiment).seed_list[0]
+    return Table(
+        f"{text}: expected reward and cost of an episode, limit {limit:g}",
+        ["policy", *columns],
+        rows,
+        f"Seed {seed}, the first that is reported. All episodes:",
+        [file],
+    )
 
 
 def _limit(env: DriftingCMDP) -> float:
     return round(env.H - env.rho, 9)
 
 
-def _pairs(rows: pd.DataFrame, episodes: list[int], prefix: str = "") -> list[list[float]]:
-    """Reward and cost by episode."""
-    return (
-        rows.set_index("episode")
-        .reindex(episodes)[[f"{prefix}reward", f"{prefix}cost"]]
-        .to_numpy()
-        .tolist()
-    )
-
-
 def _texts(plan: Plan, experiment: str) -> dict[str, str]:
-    """What learners are called: algorithm, and the protocol or the constants."""
+    """Return what learners are called: algorithm, and the protocol or the constants."""
     words = protocols.called(plan.config.protocols) if plan.config.protocols else {}
     learners = plan.experiment(experiment).all_learners
     return {OPTIMUM: BEST} | {
@@ -105,34 +98,28 @@ def _texts(plan: Plan, experiment: str) -> dict[str, str]:
 
 
 def data(plan: Plan, folder: Path, experiment: str) -> dict[str, Any]:
-    """Maps, episodes, and what every learner and the optimum do in each."""
-    case, episodes, texts = (
-        plan.watched_case(experiment),
-        plan.watched_episodes(experiment),
-        _texts(plan, experiment),
-    )
-    drawn = ["\n".join("".join(row) for row in grid) for grid in learning.maps(case, episodes)]
-    maps = list(dict.fromkeys(drawn))
+    """Return maps, episodes, and what every learner and the optimum do in each."""
+    case, episodes = plan.watched_case(experiment), plan.watched_episodes(experiment)
+    drawn = ["\n".join(map("".join, grid)) for grid in learning.maps(case, episodes)]
+    maps, texts = list(dict.fromkeys(drawn)), _texts(plan, experiment)
     found = tables.load(folder / layout.table("learning.parquet", experiment))
+    frames: dict[str, list[dict[str, Any]]] = {str(name): [] for name in found["learner"]}
+    for _, row in found.iterrows():
+        frames[row["learner"]].append(_frame(row, case.env.H))
     return {
         "episodes": episodes,
         "limit": _limit(case.env),
         "maps": maps,
         "map": [maps.index(one) for one in drawn],
-        "first": _default(plan, experiment, set(found["learner"])),
+        "first": _default(plan, experiment, {*frames}),
         "learners": [
-            {
-                "name": name,
-                "text": texts[str(name)],
-                "frames": [_frame(row, case.env.H) for _, row in rows.iterrows()],
-            }
-            for name, rows in found.groupby("learner", sort=False)
+            {"name": name, "text": texts[name], "frames": mine} for name, mine in frames.items()
         ],
     }
 
 
 def _default(plan: Plan, experiment: str, there: set[str]) -> str:
-    """Algorithm 1, tuned where it is."""
+    """Return Algorithm 1, tuned where it is."""
     learners = [one for one in plan.experiment(experiment).all_learners if one.name in there]
     learners.sort(key=lambda one: (one.algorithm == FIRST, one.setting == TUNED), reverse=True)
     return learners[0].name if learners else OPTIMUM
@@ -141,14 +128,12 @@ def _default(plan: Plan, experiment: str, there: set[str]) -> str:
 def _frame(row: pd.Series, horizon: int) -> dict[str, Any]:
     visits = row["visits"]
     cells = np.flatnonzero(visits >= SHOWN)
+    arrows = row["arrows"].reshape(len(visits), -1)[cells].ravel()
+    visited, moved = (np.rint(100 * shares).astype(int) for shares in (visits[cells], arrows))
     return {
         "reward": round(row["value"], 4),
         "cost": round(horizon - row["utility_value"], 4),
         "cells": cells.tolist(),
-        "visits": np.maximum(_percent(visits[cells]), 1).tolist(),
-        "arrows": _percent(row["arrows"].reshape(len(visits), -1)[cells].ravel()).tolist(),
+        "visits": np.maximum(visited, 1).tolist(),
+        "arrows": moved.tolist(),
     }
-
-
-def _percent(shares: Array) -> NDArray[np.int64]:
-    return np.rint(100 * shares).astype(int)
