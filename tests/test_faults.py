@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import numba
 import pytest
 import yaml
-from snakemake.workflow import Workflow
+from snakemake.api import Workflow
 
 from nscmdp import files
 from nscmdp.kernels import cache, jit

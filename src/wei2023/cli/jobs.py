@@ -114,7 +114,8 @@ def parser() -> argparse.ArgumentParser:
 
 def run(chosen: argparse.Namespace) -> None:
     """Do what was chosen; what is heavy is imported where it is needed."""
-    spec, output = getattr(chosen, "specification", {}), getattr(chosen, "output", None)
+    spec: dict[str, Any] = getattr(chosen, "specification", {})
+    output: Any = getattr(chosen, "output", None)
     match chosen.name:
         case "optimum":
             from nscmdp.suite import optima
@@ -134,8 +135,8 @@ def run(chosen: argparse.Namespace) -> None:
         case "simulate":
             from wei2023.runs import simulations
 
-            read = (chosen.optima, chosen.tuned)
-            simulations.simulate_batch(spec, chosen.seeds, output[0], *read)
+            solved, tuned = chosen.optima, chosen.tuned
+            simulations.simulate_batch(spec, chosen.seeds, output[0], solved, tuned)
         case "policies":
             from wei2023.runs import policies
 

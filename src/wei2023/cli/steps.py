@@ -49,13 +49,13 @@ def specified(plan: Plan) -> dict[str, Specification]:
         modules = [f"proofs.{group}", "proofs"]
         add(f"claims/{group}", modules, layout.claims(group), read, "claims", group=group)
     for name, figures in plan.notebooks.items():
-        modules = (f"wei2023.report.figures.{name}", "wei2023.report.notebooks")
+        drawing = (f"wei2023.report.figures.{name}", "wei2023.report.notebooks")
         parameters = {k: v for k, v in plan.parameters(name).items() if k != "folder"}
         found[layout.job(f"notebooks/{name}")] = {
             "parameters": parameters,
             "figures": {one.name: one.caption for one in figures},
             "output": layout.notebook(name),
-            "sources": sources.digest(*modules),
+            "sources": sources.digest(*drawing),
             "plugins": plan.config.plugins,
         }
     for name, step in STEPS.items():

@@ -54,14 +54,20 @@ def optima(plan: Plan, experiment: str) -> Planned:
 
 
 def tunings(plan: Plan) -> list[Planned]:
-    return [Planned(name, specifications.tuning(plan, *of)) for *of, name in plan.tuning_files()]
+    return [
+        Planned(file, specifications.tuning(plan, name, algorithm, episodes))
+        for name, algorithm, episodes, file in plan.tuning_files()
+    ]
 
 
 def planned(plan: Plan) -> list[Planned]:
     """All files that jobs compute."""
     return [
         *(Planned(layout.optima(name), specifications.optimum(plan, name)) for name in plan.solved),
-        *(Planned(name, specifications.search(plan, *of)) for *of, name in plan.search_files()),
+        *(
+            Planned(file, specifications.search(plan, name, algorithm, episodes, number))
+            for name, algorithm, episodes, number, file in plan.search_files()
+        ),
         *tunings(plan),
         *(file for name in plan.experiments for file in runs(plan, name)),
         *(file for name in plan.watched for file in policies(plan, name)),

@@ -230,65 +230,55 @@ WATCHED = {  # and those of experiments that are watched on the map
     "learning.parquet": "Which cells the policies of some episodes visit and where they move, beside the optimum.",
     "learning.csv": "Expected reward and cost of the policies of some episodes, beside the optimum.",
 }
+
+
+def _tables(texts: dict[str, str]) -> dict[str, str]:
+    return {layout.table(name): text for name, text in texts.items()}
+
+
 TABLES = {  # by the rule that makes them: the tables and verdicts over all experiments
-    "tuned": {
-        layout.table(
-            "tuned.csv"
-        ): "What tuning chose for every learner, and what each search kept.",
-        layout.table("candidates.csv"): "Every candidate that was scored on the selection seeds.",
-        layout.table("efforts.csv"): "The best candidate so far, as each search went on.",
-        layout.table(
-            "saturation.csv"
-        ): "What the last doubling of the searches gained, and how far apart they ended.",
-    },
-    "comparison": {
-        layout.table("comparison.csv"): "The paper's Table 1 with measurements beside it.",
-        layout.table("comparison.tex"): "The comparison table in LaTeX.",
-        layout.table(
-            "slopes.csv"
-        ): "Growth exponents of gap and positive parts in K and in B, by unit.",
-        layout.table("violations.csv"): "Violation per episode at every K and budget.",
-    },
-    "suite": {
-        layout.table(
-            "suite_scores.csv"
-        ): "Every learner in every environment of the suite, with intervals.",
-        layout.table(
-            "suite_profile.csv"
-        ): "The share of runs on the suite whose gap is at most tau, by learner.",
-        layout.table(
-            "suite_pairs.csv"
-        ): "How probable it is that one learner beats another in the same run.",
-        layout.table(
-            "suite_paired.csv"
-        ): "How far every learner is from Algorithm 1 in the same runs.",
-        layout.table(
-            "suite_hypotheses.csv"
-        ): "What was expected of the suite, beside what was found.",
-        layout.table("suite_ranking.csv"): "Learners by their mean normalised gap on the suite.",
-        layout.table(
-            "suite_stability.csv"
-        ): "How often that ranking changes under other seeds, instances, searches.",
-        layout.table("suite_runs.csv"): "Every run on the suite.",
-        layout.table(
-            "suite_searches.csv"
-        ): "Runs on the suite with the constants that single searches found.",
-    },
-    "environments": {
-        layout.table(
-            "environments.csv"
-        ): "Sizes, variation budgets and optima of the environments.",
-        layout.table(
-            "drift.parquet"
-        ): "Budget used, optimum and reference values along the environments, by episode.",
-    },
-    "protocols": {
-        layout.table(
-            "protocols.csv"
-        ): "The protocols of the paper's simulation: how many runs agree to each part.",
-        layout.table("choices.csv"): "What each unstated choice decides, switched by itself.",
-        layout.table("thresholds.csv"): "How many runs agree to each part as one threshold moves.",
-    },
+    "tuned": _tables(
+        {
+            "tuned.csv": "What tuning chose for every learner, and what each search kept.",
+            "candidates.csv": "Every candidate that was scored on the selection seeds.",
+            "efforts.csv": "The best candidate so far, as each search went on.",
+            "saturation.csv": "What the last doubling of the searches gained, and how far apart they ended.",
+        }
+    ),
+    "comparison": _tables(
+        {
+            "comparison.csv": "The paper's Table 1 with measurements beside it.",
+            "comparison.tex": "The comparison table in LaTeX.",
+            "slopes.csv": "Growth exponents of gap and positive parts in K and in B, by unit.",
+            "violations.csv": "Violation per episode at every K and budget.",
+        }
+    ),
+    "suite": _tables(
+        {
+            "suite_scores.csv": "Every learner in every environment of the suite, with intervals.",
+            "suite_profile.csv": "The share of runs on the suite whose gap is at most tau, by learner.",
+            "suite_pairs.csv": "How probable it is that one learner beats another in the same run.",
+            "suite_paired.csv": "How far every learner is from Algorithm 1 in the same runs.",
+            "suite_hypotheses.csv": "What was expected of the suite, beside what was found.",
+            "suite_ranking.csv": "Learners by their mean normalised gap on the suite.",
+            "suite_stability.csv": "How often that ranking changes under other seeds, instances, searches.",
+            "suite_runs.csv": "Every run on the suite.",
+            "suite_searches.csv": "Runs on the suite with the constants that single searches found.",
+        }
+    ),
+    "environments": _tables(
+        {
+            "environments.csv": "Sizes, variation budgets and optima of the environments.",
+            "drift.parquet": "Budget used, optimum and reference values by episode, of each environment.",
+        }
+    ),
+    "protocols": _tables(
+        {
+            "protocols.csv": "The protocols of the paper's simulation: how many runs agree to each part.",
+            "choices.csv": "What each unstated choice decides, switched by itself.",
+            "thresholds.csv": "How many runs agree to each part as one threshold moves.",
+        }
+    ),
     "judge": {
         layout.claims(group): f"What the checks on {subject} found."
         for group, subject in SUBJECTS.items()
@@ -298,7 +288,9 @@ TABLES = {  # by the rule that makes them: the tables and verdicts over all expe
         layout.CLAIMS_TEXT: "Every claim of the paper with its verdict, as text.",
         layout.ERRATUM: "What the paper's theory needs corrected, as a letter.",
     },
-    "answer": {layout.ANSWER: "The answer, and the numbers behind it."},
+    "answer": {
+        layout.ANSWER: "The answer, and the numbers behind it.",
+    },
     "deviations": {
         layout.table("deviations.csv"): "What each switch of the ledger of deviations changes.",
         layout.DEVIATIONS: "Where the printed text had to be completed or corrected.",

@@ -332,17 +332,16 @@ def extended(learners: tuple[str, ...], worlds: tuple[str, ...]) -> dict[str, ty
         return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)
 
     names = (*algorithms.OWN, *learners)
-    learner, chosen_for = one_learner(names), Literal[names]  # type: ignore[valid-type]
-    environment = one_environment((*environments.OWN, *worlds))
+    learner: Any = one_learner(names)
+    chosen_for: Any = Literal[names]
+    environment: Any = one_environment((*environments.OWN, *worlds))
     sweep: Any = type("Sweep", (Sweep,), {"kinds": learner})
-    experiment = with_types(
-        Experiment, environment=environment, learners=list[learner], sweeps=list[sweep]
-    )
-    tuning = with_types(Tuning, environment=environment, algorithms=list[chosen_for])
-    shown = with_types(Shown, environment=environment)
-    whole = with_types(
-        Config, shown=list[shown], tunings=list[tuning], experiments=list[experiment]
-    )
+    given: Any = {"learners": list[learner], "sweeps": list[sweep]}
+    experiment: Any = with_types(Experiment, environment=environment, **given)
+    tuning: Any = with_types(Tuning, environment=environment, algorithms=list[chosen_for])
+    shown: Any = with_types(Shown, environment=environment)
+    lists: Any = {"shown": list[shown], "tunings": list[tuning], "experiments": list[experiment]}
+    whole = with_types(Config, **lists)
     return {"Config": whole, "Shown": shown}
 
 

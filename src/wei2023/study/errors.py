@@ -94,7 +94,7 @@ def _key(location: Iterable[int | str], raw: Any) -> str:
     for part in location:
         there = range(len(raw)) if isinstance(raw, list) else raw if isinstance(raw, dict) else ()
         if part in there:
-            raw = raw[part]  # type: ignore[index]
+            raw = raw[part]
             key += f"[{part}]" if isinstance(part, int) else f".{shown(part)[1:-1]}"
     return key.lstrip(".")
 

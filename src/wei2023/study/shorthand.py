@@ -123,7 +123,7 @@ def _named_tunings(tunings: Entries, raw: Entry) -> Entries:
     names = {*_under("tuning", raw.get("experiments")), *_under("tuning", raw.get("protocols"))}
     for one in reversed(tunings):
         if one.get("name") in names:
-            names |= {one.get("start")}
+            names.add(str(one.get("start")))
     return [one for one in tunings if one.get("name") in names]
 
 
