@@ -27,9 +27,9 @@ import numpy as np
 
 from nscmdp.cmdp import Array
 from wei2023.proofs import findings
-from wei2023.proofs.findings import Finding, Given, Notice, Number, bounded, check, verdict
+from wei2023.proofs.findings import ASSUMPTION, MISPRINT, Finding, Given, bounded, check, verdict
 from wei2023.proofs.linear_counterexample import Masses, squares
-from wei2023.proofs.linear_runs import EPISODES, Run, runs
+from wei2023.proofs.linear_runs import EPISODES, runs
 
 Shares = dict[str, float]
 Pair = tuple[Fraction, Fraction]
@@ -56,14 +56,10 @@ def repairable(literal: Shares, kind: str, shares: Shares, what: str, n: int) ->
     return bounded(answer, literal | shares, most, what, n)._replace(low=None, high=None)
 
 
-def needed(x: Array, dual: Array, eta: Number, xi: Number) -> Number:
+def needed(x: Array, dual: Array, eta: findings.Number, xi: findings.Number) -> findings.Number:
     """The largest over Y in [0, xi] of sum_k (Y - Y_k) x_k - Y^2/(2 eta)."""
     Y = min(max(eta * x.sum(), 0), xi)
     return ((Y - dual) * x).sum() - Y**2 / (2 * eta)
-
-
-def needed_in(one: Run) -> float:
-    return float(needed(one.drive, one.dual, one.constants.eta, one.constants.xi))
 
 
 def exact_share(x: Sequence[Fraction]) -> float:
@@ -79,11 +75,10 @@ def dual_inequality(given: Given) -> Finding:
     used = []
     for one in runs(given.problems):
         bound = PRINTED["Lemma 17"](one.constants.eta, one.sizes[2] ** 2 * one.sizes[3])
-        used.append(needed_in(one) / bound)
+        used.append(needed(*one.played) / bound)
     literal = {"needed over eta H^2 K/2, V_g = -3/2, 1, 1, 1": exact_share(UNCLIPPED)}
     shares = {"V_g = rho - H and H by turns": exact_share(BY_TURNS), "in runs, at most": max(used)}
-    notices, samples = "the last term divided by", EPISODES * len(used)
-    return repairable(literal, findings.ASSUMPTION, shares, notices, samples)
+    return repairable(literal, ASSUMPTION, shares, "the last term divided by", EPISODES * len(used))
 
 
 @check("C15b")
@@ -95,7 +90,7 @@ def textbook(given: Given) -> Finding:
         pi = np.exp(F - F.max(axis=1, keepdims=True))
         gap = F.max(axis=1) - (pi * F).sum(axis=1) / pi.sum(axis=1)
         shares[f"share of log(A)/alpha, A = {A}"] = float(gap.max()) / math.log(A)
-    used = [needed_in(one) / one.constants.eta / (one.drive**2).sum() for one in runs(n)]
+    used = [needed(*one.played) / one.constants.eta / (one.drive**2).sum() for one in runs(n)]
     shares["share of (eta/2) sum x_k^2, at most"] = 2 * max(used)
     answer = findings.IDENTITY if max(shares.values()) <= 1 + ROUNDING else findings.FALSE
     return Finding(answer, shares, samples=100 * n)
@@ -128,8 +123,9 @@ def elliptical_potential(given: Given) -> Finding:
         "the same with the last matrix but one, phi = 1, 1": 3 / 2 / early,
     }
     shares = {"share of the upper bound": above, "share of the sum that the lower bound is": below}
-    notices, samples = "one of the bounds sharpened by", 9 * given.problems
-    return repairable(literal, findings.MISPRINT, shares, notices, samples)
+    return repairable(
+        literal, MISPRINT, shares, "one of the bounds sharpened by", 9 * given.problems
+    )
 
 
 @check("C15d")
@@ -143,8 +139,7 @@ def weight_norm(given: Given) -> Finding:
     made_up = float(math.sqrt(n) * (1 + H) / 2 / PRINTED["Lemma 25"](H, 1, n + 1))
     shares = {"the same, 40 targets of 1 + H, H = 3": made_up, "in runs, at most": max(used)}
     literal = {"norm over bound, one target of -10H": float(5 * H / PRINTED["Lemma 25"](H, 1, 2))}
-    notices, samples = "the bound divided by", EPISODES * len(used)
-    return repairable(literal, findings.ASSUMPTION, shares, notices, samples)
+    return repairable(literal, ASSUMPTION, shares, "the bound divided by", EPISODES * len(used))
 
 
 def made_up_drift(k: int = 400) -> float:
@@ -275,7 +270,7 @@ def copied_lemma(given: Given) -> Finding:
             "spare of the steps in its place, at least": replacement(given),
             "of 9 steps fail with half their constants, in an example": len(tight()),
         },
-        Notice("the bound on positive parts divided by anything above", 1 / attained),
+        findings.Notice("the bound on positive parts divided by anything above", 1 / attained),
         value=rows[0]["violation"],
         bound=0.0,
         slack=-rows[0]["violation"],
@@ -317,6 +312,5 @@ def weights_of_policies(given: Given) -> Finding:
         literal[f"|w| over 2H sqrt(d), {example.__name__} masses, c = {c}"] = share
         most = math.sqrt(d) + 2 * math.sqrt(size["variation"])
         shares[f"by total variation, {example.__name__} masses"] = math.sqrt(square) / most
-    notices = "the bound divided by"
-    found = repairable(literal, findings.ASSUMPTION, shares, notices, len(rows))
+    found = repairable(literal, ASSUMPTION, shares, "the bound divided by", len(rows))
     return found._replace(rows=rows)

@@ -48,6 +48,11 @@ class Run(NamedTuple):
     over: Array  # (K, 2, S): V_j,1^k - V_j,1^{pi_k}
     explored: Array  # (K, S): the mean under pi_k of sum_h |phi(x_h,a_h)|
 
+    @property
+    def played(self) -> tuple[Array, Array, float, float]:
+        """x_k, Y_k, eta and xi"""
+        return self.drive, self.dual, self.constants.eta, self.constants.xi
+
 
 def local_budgets(env: DriftingCMDP, D: int) -> Array:
     """(K, 3): B_r, B_g and B_p of the frame of each episode; the step into a frame is in none."""

@@ -115,7 +115,7 @@ def test_lemma_17_with_squares_holds_exactly(x, share):
 
 def test_what_is_needed_is_the_largest_over_a_grid_of_Y():
     for one in linear_runs.runs(FEW.problems):
-        needed, eta = linear_lemmas.needed_in(one), one.constants.eta
+        needed, eta = linear_lemmas.needed(*one.played), one.constants.eta
         grid = np.linspace(0, one.constants.xi, 2001)
         sums = ((grid[:, None] - one.dual) * one.drive).sum(axis=1) - grid**2 / (2 * eta)
         assert sums.max() <= needed + 1e-9
