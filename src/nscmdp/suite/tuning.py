@@ -35,7 +35,7 @@ def tune(
 ) -> None:
     """Write what the searches for one algorithm kept; those of the run, or as recorded."""
     found = entries(searches, spec, margins) if searches else spec["recorded"]
-    kept = [one for one in found if one["kept"]]
+    kept = [one for one in found if one["kept"]] if searches else found
     rows = [{**one, "factors": json.dumps(one["factors"])} for one in kept]
     columns = [{name: row[name] for name in TABLE.names} for row in rows]
     files.write(output, pa.Table.from_pylist(columns, schema=TABLE), files.provenance(spec))
