@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.drift import DriftingCMDP
-from nscmdp.kernels.jit import inlined, jit
+from nscmdp.kernels.jit import borrowed, borrowing, inlined, jit
 
 TIE = 1e-12  # action values closer than this are the same
 GRID = (4, 4, 4)  # the shape of a map, known to the compiler: actions, how many at once, columns
@@ -121,7 +121,7 @@ def find_leg(drift, k):
     return drift.route[here], drift.route[here + 1], min(max(weight, 0.0), 1.0)
 
 
-@jit
+@borrowing
 def mix(drift, k, model):
     """Write the model of episode k, where it can be reached."""
     start, end, weight = find_leg(drift, k)
@@ -232,7 +232,7 @@ def induction(back_up, model, values, arguments):
 
 @inlined
 def sweep(shape, back_up, model, values, arguments):
-    rows, steps = flat_rows(model), model.reach.steps
+    rows, steps = borrowed(flat_rows(model)), model.reach.steps
     values[model.horizon % 2] = 0.0
     for h in range(model.horizon - 1, -1, -1):
         first, later, now = first_row(model, h), values[(h + 1) % 2], values[h % 2]
@@ -244,7 +244,7 @@ def sweep(shape, back_up, model, values, arguments):
     return start_values(model, values[0])
 
 
-@jit
+@borrowing
 def greedy(model, on_reward, on_utility, choice, values):
     """Maximise on_reward V + on_utility W; ties go to the utility, or to the reward where on_reward is 0.
 
@@ -283,7 +283,7 @@ def preferred(on_reward, on_utility, kept, a, ahead):
     return best, second, picked, value, utility_value
 
 
-@jit
+@borrowing
 def follow(model, one, other, values, others):
     """V and W of two deterministic policies (H,S): v, w, v', w'; uses ``values`` and ``others`` (2,S,2)."""
     return *induction(followed, model, values, one), *induction(followed, model, others, other)
@@ -299,7 +299,7 @@ def empty_policy(model: Model) -> Array:
     return np.empty((len(model.reach.states), model.successors.shape[2]))
 
 
-@jit
+@borrowing
 def expect(model, policy, values):
     """V and W of a policy, as :func:`empty_policy` has it; uses ``values`` (2,S,2)."""
     return induction(expected, model, values, policy)
