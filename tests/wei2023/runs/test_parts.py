@@ -133,7 +133,7 @@ def test_the_first_two_tenths_may_cost_more():
 
 
 def test_a_cost_of_exactly_the_slack_limit_does_not_break_it():
-    assert parts.breaks_the_limit(seed(cost=2.02, limit=2.0), DEFAULT) <= 0
+    assert parts.breaks_the_limit(seed(cost=2.0), DEFAULT._replace(slack=1.0)) < 0
     assert parts.breaks_the_limit(seed(cost=2.0 * 1.01, limit=2.0), DEFAULT) < 0
     assert parts.breaks_the_limit(seed(cost=2.0201, limit=2.0), DEFAULT) > 0
 
