@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from nscmdp.names import unknown
 from pydantic import Field
 
+from nscmdp.plugins import unknown
 from wei2023.study import errors
 from wei2023.study.errors import Unacceptable
 from wei2023.study.models import Strict
