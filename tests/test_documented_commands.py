@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 import yaml
@@ -83,7 +84,8 @@ def folder_of(tmp_path_factory):
 
 def nscmdp(words, folder):
     """In a process of its own: plug-ins are known to a process until it ends."""
-    called = command(folder) | {"args": [sys.executable, "-m", *words]}
+    program = str(Path(sys.executable).with_name(words[0]))
+    called = command(folder) | {"args": [program, *words[1:]]}
     done = subprocess.run(**called, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout
@@ -121,11 +123,11 @@ def test_a_command_that_is_shown_works(page, text, folder_of):
         make(words)
     elif words[0] == "snakemake":
         snakemake(words, folder_of(page))
-    elif words[0] == "nscmdp":
+    elif words[0] in ("nscmdp", "wei2023"):
         nscmdp(words, folder_of(page))
     else:
         pytest.fail(
-            f"{page} shows {text!r}: expected make, snakemake or nscmdp, or a way to try it in this test"
+            f"{page} shows {text!r}: expected make, snakemake, nscmdp or wei2023, or a way to try it in this test"
         )
 
 

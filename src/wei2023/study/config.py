@@ -252,16 +252,15 @@ class Config(Strict):
     def _tunings_can_be_made(self) -> "Config":
         before: dict[str, list[str]] = {}
         for number, tuning in enumerate(self.tunings):
-            generations = tuning.generations or self.effort.generations
-            algorithms_there, key = before.get(tuning.start or ""), f"tunings[{number}]"
-            if tuning.start is not None and algorithms_there is None:
-                what = f"expected a tuning that stands before {tuning.name}"
-                raise errors.below(f"{key}.start", tuning.start, what)
-            for name in tuning.algorithms if tuning.start is not None else []:
-                if name not in (algorithms_there or []):
-                    raise errors.below(
-                        f"{key}.start", tuning.start, f"it chooses nothing for {name}"
-                    )
+            key, generations = f"tunings[{number}]", tuning.generations or self.effort.generations
+            if tuning.start is not None:
+                chosen = before.get(tuning.start)
+                missing = [name for name in tuning.algorithms if name not in (chosen or ())]
+                what = f"it chooses nothing for {missing[0]}" if missing else ""
+                if chosen is None:
+                    what = f"expected a tuning that stands before {tuning.name}"
+                if what:
+                    raise errors.below(f"{key}.start", tuning.start, what)
             before[tuning.name] = tuning.algorithms
             if tuning.strict and generations < 2:
                 what = f"half of generations = {generations} begin elsewhere, expected at least 2"
@@ -289,8 +288,8 @@ class Config(Strict):
                     what = f"it chooses nothing for {learner.algorithm}"
                     raise errors.below(f"{key}.tuning", tuning.name, what)
                 if learner.tuned_at == "each" and missing:
-                    what = f"{learner.name} is tuned at each number of episodes, and {missing[0]}"
-                    raise errors.below(f"{key}.tuning", tuning.name, f"{what} is not in its checks")
+                    what = f"{learner.name} is tuned at each K, and {missing[0]} is not among its"
+                    raise errors.below(f"{key}.tuning", tuning.name, f"{what} checks")
                 if learner.choice not in ("main", *(f"search_{i}" for i in range(searches))):
                     what = f"there are {searches} searches, from 0"
                     raise errors.below(f"{key}.learners", learner.choice, what)

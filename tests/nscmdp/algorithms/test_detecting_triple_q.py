@@ -174,7 +174,7 @@ def first_alarm(means, level, entries=1, seed=0):
 @jit
 def visits_to_alarm(test, heads):
     for n in range(len(heads)):
-        observe(test, 0, float(heads[n]), 0.5, 0)
+        observe(test, 0, 1.0 if heads[n] else 0.0, 0.5, 0)
         if test.now[0].alarm:
             return n + 1
     return 0
