@@ -134,4 +134,4 @@ for STEP, FILES in READS.items():
         message:
             steps.STEPS[STEP].says.capitalize()
         shell:
-            "wei2023 job {params.step} {input.specification:q} --output {output:q} 2> {log:q}"
+            "wei2023 job {params.step:q} {input.specification:q} --output {output:q} 2> {log:q}"

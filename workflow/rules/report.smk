@@ -90,4 +90,4 @@ for STEP, (READ, WRITTEN) in LAST.items():
         message:
             steps.STEPS[STEP].says.capitalize()
         shell:
-            "wei2023 job {params.step} {input.specification:q} --output {output:q} 2> {log:q}"
+            "wei2023 job {params.step:q} {input.specification:q} --output {output:q} 2> {log:q}"
