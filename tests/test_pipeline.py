@@ -15,9 +15,9 @@ import yaml
 
 from small_project import command
 from structure import Structure
-from wei2023.report.page import CLOSING, FIGURES, SECTIONS, provenance
+from wei2023.report.page import OWN, provenance
 from wei2023.runs import integrity
-from wei2023.study import layout, plan
+from wei2023.study import catalogue, layout, plan
 
 ROOT = Path(__file__).parent.parent
 WEI2023 = str(Path(sys.executable).with_name("wei2023"))
@@ -121,7 +121,7 @@ def test_pages_are_sound(project, name):
 
 def test_the_page_has_every_section_that_the_preset_can_have(project):
     there = {*Structure(project / "results" / layout.PAGE).sections}
-    assert there >= {*SECTIONS, *FIGURES, *CLOSING} - {"linear"}
+    assert there >= {*OWN, *(one.name for one in catalogue.NOTEBOOKS)} - {"linear"}
     assert "linear" not in there
 
 
@@ -133,14 +133,13 @@ def test_the_page_names_the_rules_that_made_its_tables_and_figures(project):
         return json.loads((project / ".snakemake/metadata" / kept).read_text())["rule"]
 
     noted = integrity.noted_plan(project / "results")
-    shown = provenance.context(noted, project)
-    assert {one["file"]: one["rule"] for one in shown["tables"]} == {
-        file: maker(file) for file in noted.judged()
-    }
-    figures = {
-        layout.figure(one["name"]): f"notebook_{one['notebook']}" for one in shown["figures"]
-    }
-    assert figures == {file: maker(file) for file in figures}
+    shown = {one.title: one for one in provenance.context(noted, project)["tables"]}
+    rows = shown["Where every table comes from"].rows
+    named = {re.search(r"\((.*)\)", row[0])[1]: row[2] for row in rows if "(" in row[0]}
+    assert named == {file: maker(file) for file in noted.judged()}
+    for figure, notebook, _ in shown["Where every figure comes from"].rows:
+        drawn, shows = (re.search(r"\((.*)\)", cell)[1] for cell in (figure, notebook))
+        assert maker(drawn) == f"notebook_{Path(shows).stem}"
     assert {maker(file) for file in noted.tables()} == {"tables"}
 
 

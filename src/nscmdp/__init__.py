@@ -9,7 +9,7 @@ __all__ = ["CMDP", "algorithms", "budget", "environments", "optimum", "simulate"
 MODULES = (
     *("algorithms", "budget", "cmdp", "drift", "environments", "learner", "metrics", "optimum"),
     *("plugins", "policies", "problem", "randomness", "simulate", "files", "suite"),
-    *("cli", "cli.commands", "cli.screen", "kernels.jit", "kernels.sources"),
+    *("cli", "cli.commands", "cli.screen", "kernels.cache", "kernels.jit", "kernels.sources"),
 )
 
 
