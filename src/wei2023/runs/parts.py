@@ -75,7 +75,7 @@ def trial(exact: pd.DataFrame) -> Trial:
         exact["weight"].to_numpy(),
         (exact["value"] - exact["uniform_value"]).to_numpy(),
         (exact["optimal_value"] - exact["uniform_value"]).to_numpy(),
-        (exact["horizon"] - exact["utility_value"]).to_numpy(),
+        metrics.cost(exact["horizon"], exact["utility_value"]).to_numpy(),
         float(exact["horizon"].iloc[0] - exact["rho"].iloc[0]),
     )
 
@@ -149,8 +149,8 @@ def margins_of(spec: dict[str, Any]) -> Margins | None:
             weight=run.weight.astype(float),
             gain=run.value - uniform,
             room=best["value"].to_numpy() - uniform,
-            cost=env.H - run.utility_value,
-            limit=env.H - run.rho,
+            cost=metrics.cost(env.H, run.utility_value),
+            limit=metrics.cost(env.H, run.rho),
         )
         return {name: PARTS[name].distance(judged, at) for name in OWN}
 

@@ -127,8 +127,11 @@ def part(plan: Plan, experiments: Iterable[str], kept: Iterable[str] = ()) -> Sp
     """
     asked = {*experiments}
     names = {*asked, *map(plan.optima_of, asked)}
-    chosen = [one for one in plan.config.experiments if one.name in names]
-    tuned = {keys[0] for one in chosen for keys in plan.tuned_at(one.name)}
+    shared = [one for one in plan.config.experiments if one.name in names]
+    tuned = {keys[0] for one in shared for keys in plan.tuned_at(one.name)}
+    chosen = [
+        one if one.tuning in tuned else one.model_copy(update={"tuning": None}) for one in shared
+    ]
     used = {name for one in tuned for name in (one, *plan.started_from(one))}
     tunings = [one for one in plan.config.tunings if one.name in used]
     nothing = {"shown": [], "protocols": None, "claims": None, "suite": None, "tunings": tunings}

@@ -21,7 +21,7 @@ import pyarrow as pa
 import scipy.sparse
 from numpy.typing import NDArray
 
-from nscmdp import files, optimum
+from nscmdp import files, metrics, optimum
 from nscmdp.cmdp import CMDP, Array
 from nscmdp.environments.grid_world import mirrored, timetable
 from nscmdp.files import write_csv
@@ -66,10 +66,12 @@ def write(plan: Plan, folder: Path, experiment: str) -> None:
     files.write(parquet, pa.Table.from_pylist(rows, schema=SCHEMA), made_from)
 
     paid = pd.DataFrame(rows)
-    paid = paid.assign(reward=paid["value"], cost=env.H - paid["utility_value"])
+    paid = paid.assign(reward=paid["value"], cost=metrics.cost(env.H, paid["utility_value"]))
     best = paid[paid["learner"] == OPTIMUM].set_index("episode")[["reward", "cost"]]
     mine = paid.loc[paid["learner"] != OPTIMUM, ["learner", "seed", "episode", "reward", "cost"]]
-    summary = mine.join(best.add_prefix("optimal_"), on="episode").assign(limit=env.H - env.rho)
+    summary = mine.join(best.add_prefix("optimal_"), on="episode").assign(
+        limit=metrics.cost(env.H, env.rho)
+    )
     summary.insert(0, "experiment", experiment)
     write_csv(csv, summary)
 

@@ -80,7 +80,7 @@ class Judge:
         searched = {tuning.environment.seed for tuning in tunings}
         row: dict[str, Any] = {
             "name": one.name,
-            "map": self.study.environment.get("map", "18x18"),
+            "map": {**self.study.environment, **one.reading}.get("map", "18x18"),
             "K": one.episodes,
             "frame_end": one.frame_end,
             "constants": one.constants,
@@ -181,7 +181,7 @@ def made_from(plan: Plan, one: Protocol) -> str:
     specs = [specifications.simulation(plan, *place) for place in places]
     judged = [plan.experiment(places.experiment).seed_list for places in places]
     code = sources.digest(beside="wei2023.runs.parts")
-    decisive = json.dumps([specs, judged, code], sort_keys=True)
+    decisive = json.dumps([specs, judged, code, plan.thresholds], sort_keys=True)
     return hashlib.sha256(decisive.encode()).hexdigest()[:16]
 
 

@@ -115,7 +115,9 @@ def _runs(plan: Plan, experiment: str, folder: Path) -> pd.DataFrame:
         optimal = beside[[*optima.BEST]].to_numpy()
         row = metrics.compare(run.value, run.utility_value, optimal, run.rho)
         row["uniform_value"] = beside["uniform"].to_numpy()
-        row["unconstrained_cost"] = run.horizon - beside["unconstrained_utility"].to_numpy()
+        row["unconstrained_cost"] = metrics.cost(
+            run.horizon, beside["unconstrained_utility"].to_numpy()
+        )
         rows.append(row)
     return runs.join(pd.DataFrame(rows))
 

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from nscmdp import metrics
 from nscmdp.metrics import mean_interval
 from wei2023.report import style
 from wei2023.report.results import Results, needs
@@ -46,7 +47,7 @@ def grid_world(results: Results) -> Figure:
             ax = figure.add_subplot(grid[0, :])
             style.draw_map(ax, env.picture)
             size = " x ".join(str(n - 2) for n in env.picture.shape)
-            ax.set_title(f"{size} map, H = {env.H}, limit {env.H - env.rho:g}")
+            ax.set_title(f"{size} map, H = {env.H}, limit {metrics.cost(env.H, env.rho):g}")
         curves = []
         for place in place_of.values():
             table = results.table("curves.parquet", place.experiment)
@@ -67,9 +68,12 @@ def _draw_training(
     first = exact.iloc[0]
     columns = ["optimal_value", "optimal_utility", "horizon"]
     best = exact.groupby("episode")[columns].mean().reset_index()
-    optimal = {"reward": best["optimal_value"], "cost": best["horizon"] - best["optimal_utility"]}
+    optimal = {
+        "reward": best["optimal_value"],
+        "cost": metrics.cost(best["horizon"], best["optimal_utility"]),
+    }
     seeds = table["reading"] + table["seed"].astype(str)
-    table = table.assign(cost=table["horizon"] - table["utility"], seed=seeds)
+    table = table.assign(cost=metrics.cost(table["horizon"], table["utility"]), seed=seeds)
     for ax, (quantity, optimum) in zip(pair, optimal.items(), strict=True):
         for algorithm, rows in table.groupby("algorithm", sort=False):
             name = str(algorithm)
@@ -77,7 +81,7 @@ def _draw_training(
         smooth = optimum.rolling(20, min_periods=1, center=True).mean()
         ax.plot(best["episode"] / 1000, smooth, ":", color=style.INK, label="constrained optimum")
         ax.set(ylim=(0, None), xlim=(0, first["episodes"] / 1000), ylabel=f"{quantity} per episode")
-    limit = first["horizon"] - first["rho"]
+    limit = metrics.cost(first["horizon"], first["rho"])
     pair[1].axhline(limit, color=style.LIMIT, linestyle="--", linewidth=0.9, label="limit")
 
 

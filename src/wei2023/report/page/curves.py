@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from nscmdp import algorithms, files
+from nscmdp import algorithms, files, metrics
 from nscmdp.algorithms import title
 from nscmdp.cmdp import Array
 from nscmdp.problem import Problem
@@ -88,8 +88,10 @@ def _summary(folder: Path, experiment: str, words: dict[str, str]) -> Table:
     file = layout.table("summary.csv", experiment)
 
     def cost(row: dict[str, Any]) -> str:
-        values = [row["horizon"] - row[f"last_utility{end}"] for end in REVERSED]
-        return ("↑ " if values[1] > row["horizon"] - row["rho"] else "") + interval(values)
+        values = [metrics.cost(row["horizon"], row[f"last_utility{end}"]) for end in REVERSED]
+        return ("↑ " if values[1] > metrics.cost(row["horizon"], row["rho"]) else "") + interval(
+            values
+        )
 
     def mean(name: str) -> Any:
         return lambda row: interval([row[f"last_{name}{end}"] for end in ENDS])
@@ -157,7 +159,7 @@ def _of_case(
         )
     return {
         "episodes": case["episodes"],
-        "limit": float(horizon - first["rho"]),
+        "limit": float(metrics.cost(horizon, first["rho"])),
         "seeds": seeds,
         "t": float(stats.t.ppf(0.975, len(seeds) - 1)) if len(seeds) > 1 else 0.0,
         "ends": np.cumsum(blocks.length).tolist(),

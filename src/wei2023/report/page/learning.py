@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from nscmdp import metrics
 from nscmdp.algorithms import title
 from nscmdp.drift import DriftingCMDP
 from wei2023.report.tables import Table, escaped
@@ -84,7 +85,7 @@ def _in_numbers(plan: Plan, folder: Path, experiment: str, text: str) -> Table:
 
 
 def _limit(env: DriftingCMDP) -> float:
-    return round(env.H - env.rho, 9)
+    return round(metrics.cost(env.H, env.rho), 9)
 
 
 def _texts(plan: Plan, experiment: str) -> dict[str, str]:
@@ -132,7 +133,7 @@ def _frame(row: pd.Series, horizon: int) -> dict[str, Any]:
     visited, moved = (np.rint(100 * shares).astype(int) for shares in (visits[cells], arrows))
     return {
         "reward": round(row["value"], 4),
-        "cost": round(horizon - row["utility_value"], 4),
+        "cost": round(metrics.cost(horizon, row["utility_value"]), 4),
         "cells": cells.tolist(),
         "visits": np.maximum(visited, 1).tolist(),
         "arrows": moved.tolist(),
