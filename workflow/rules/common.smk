@@ -89,7 +89,7 @@ def exact(*roles):
     return at(*(layout.table("exact.parquet", name) for name in names))
 
 
-# What a job of a rule may need, by its wildcards and attempt.
+# What a job of a rule may need, by its wildcards and attempt; the numbers are in wei2023/study/requests.py.
 REQUESTS = {
     "optimum": lambda w, attempt: requests.optimum(plan, w.experiment, attempt),
     "search": lambda w, attempt: requests.search(
