@@ -29,8 +29,8 @@ VALUES = [0, 1, -1, 2, 0.5, 10**6, 10**12, 10**400, 1e300, -1e-300, math.nan, ma
 VALUES += [None, True, False, "", "a", "3", "a\nb", "../up"]
 VALUES += [[], [0], [[]], {}, {"a": 1}, ["a", "a"]]
 WORDS = [*catalogue.ROLES, *algorithms.OWN, *environments.OWN]
-WORDS += "literal authors scaled tuned auto episodes windows all frame full bump".split()
-WORDS += "6x6 18x18 random current tuning_6x6".split()
+WORDS += ["literal", "authors", "scaled", "tuned", "auto", "episodes", "windows", "all", "frame"]
+WORDS += ["full", "bump", "6x6", "18x18", "random", "current", "tuning_6x6"]
 
 
 def places(value, path=()):
