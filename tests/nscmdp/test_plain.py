@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -52,11 +53,13 @@ def _(learner, h, x, a, r, g, y):
     learner.Q[h, x, a] += learner.alpha * (r + learner.Q[h + 1, y].max() - learner.Q[h, x, a])
 
 
+def drifting(knots):
+    return random_path(np.random.default_rng(30), knots, tightness=0.6, spread=0.4, name="here")
+
+
 @pytest.fixture(scope="module")
 def env():
-    return random_path(
-        np.random.default_rng(30), [1, 60, 61, 150], tightness=0.6, spread=0.4, name="here"
-    )
+    return drifting([1, 60, 61, 150])
 
 
 @pytest.fixture(scope="module")
@@ -112,14 +115,9 @@ def test_code_of_a_learner_from_outside_is_not_kept(env):
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
 def test_an_algorithm_in_python_has_the_bits_of_the_compiled_one(name, setting):
     """Kernels take math.exp: numpy's own differs from the C library's in the last bit."""
-    for env in (
-        random_path(
-            np.random.default_rng(30), [1, 10, 11, 25], tightness=0.6, spread=0.4, name="here"
-        ),
-        environments.make(
-            "linear", 12, states=12, actions=3, dimension=4, horizon=3, slater=0.5, budget=3.0
-        ),
-    ):
+    sizes = {"states": 12, "actions": 3, "dimension": 4, "horizon": 3}
+    linear = environments.make("linear", 12, **sizes, slater=0.5, budget=3.0)
+    for env in (drifting([1, 10, 11, 25]), linear):
         compiled = simulate.run(env, name, setting, SEED, 2, windows=7, solve=False)
         ours = simulate.run(env, name, setting, SEED, 2, windows=7, solve=False, compiled=False)
         assert_same(ours, compiled, (*PARTS, "episode", "weight"))
@@ -138,9 +136,8 @@ def test_kernels_are_compiled_again_after_a_run_in_python(env):
             seen.append(jit._IN_PYTHON.get())
             return 0
 
-    simulate.run(
-        env, Asking(), evaluate_every=None
-    )  # a plain object may call compiled functions of the package
+    # a plain object may call compiled functions of the package
+    simulate.run(env, Asking(), evaluate_every=None)
     assert not any(seen)
     with jit.in_python():
         assert which() is True
@@ -173,9 +170,8 @@ class Recorded:
 def test_calls_come_in_order_with_the_draws_of_the_learner(env):
     learner = Recorded()
     run = simulate.run(env, learner, seed=SEED, evaluate_every=None, windows=env.episodes)
-    draws = iter(
-        stream("learner", "Recorded", SEED).random((env.episodes, 1 + env.H)).ravel().tolist()
-    )
+    draws = stream("learner", "Recorded", SEED).random((env.episodes, 1 + env.H))
+    draws = iter(draws.ravel().tolist())
     calls = iter(learner.calls)
     for k in range(env.episodes):
         assert next(calls) == ("begin_episode", next(draws))
@@ -211,9 +207,8 @@ def test_without_a_policy_values_are_estimated_by_what_episodes_earned(env):
         assert "exact=False" in repr(run)
         strata = np.arange(env.episodes) // every
         for found, earned in ((run.value, run.reward), (run.utility_value, run.utility)):
-            np.testing.assert_allclose(
-                found, np.bincount(strata, earned) / np.bincount(strata), rtol=1e-12
-            )
+            mean = np.bincount(strata, earned) / np.bincount(strata)
+            np.testing.assert_allclose(found, mean, rtol=1e-12)
         np.testing.assert_array_equal(run.weight, stratum_lengths(env.episodes, every))
         np.testing.assert_allclose(run.violation[-1], (env.rho - run.utility).sum(), rtol=1e-9)
         assert np.isfinite(run.regret).all()
@@ -251,16 +246,10 @@ def test_a_policy_is_asked_for_after_the_episode_begins_and_where_it_can_be_need
     assert len(asked) < env.H * env.S
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        [0.5, 0.5],
-        [0.5, 0.6, 0.0],
-        [-0.1, 0.6, 0.5],
-        [math.nan, 0.5, 0.5],
-        np.array([0.2, 0.2, 0.2]),
-    ],
-)
+NO_DISTRIBUTION = [[0.5, 0.5], [0.5, 0.6, 0.0], [-0.1, 0.6, 0.5], [math.nan, 0.5, 0.5]]
+
+
+@pytest.mark.parametrize("row", [*NO_DISTRIBUTION, np.array([0.2, 0.2, 0.2])])
 @pytest.mark.parametrize("acts", [True, False])
 def test_a_policy_that_is_no_distribution_is_refused(env, row, acts):
     class Wrong:
@@ -281,25 +270,18 @@ def test_a_wrong_action_is_refused(env, action):
         def act(self, h, x, u):
             return action if h == 1 else 0
 
-    with pytest.raises(
-        ValueError, match=r"the action at h = 1, x = \d is .*: expected an integer from 0 to 2"
-    ):
+    said = r"the action at h = 1, x = \d is .*: expected an integer from 0 to 2"
+    with pytest.raises(ValueError, match=said):
         simulate.run(env, Wrong(), evaluate_every=None)
 
 
 def test_an_integer_of_numpy_is_an_action(env):
-    class Right:
-        def __init__(self, kind):
-            self.kind = kind
+    def rewards(kind):
+        learner = SimpleNamespace(act=lambda h, x, u: kind(u * 3), name="right")
+        return simulate.run(env, learner, evaluate_every=None).reward
 
-        def act(self, h, x, u):
-            return self.kind(u * 3)
-
-    runs = [
-        simulate.run(env, Right(kind), evaluate_every=None) for kind in (int, np.int64, np.uint8)
-    ]
-    for run in runs[1:]:
-        np.testing.assert_array_equal(run.reward, runs[0].reward)
+    for kind in (np.int64, np.uint8):
+        np.testing.assert_array_equal(rewards(kind), rewards(int))
 
 
 def test_estimates_at_the_next_state_come_before_the_lesson(env):
@@ -325,17 +307,14 @@ class Lessons:
         return 0
 
 
-@pytest.mark.parametrize(
-    ("learner", "message"),
-    [
+def test_what_is_no_learner_is_refused(env):
+    for learner, message in (
         (object(), "expected an object with act"),
         (Recorded, "is no learner"),
         (Lessons(), "expected act_and_estimate"),
-    ],
-)
-def test_what_is_no_learner_is_refused(env, learner, message):
-    with pytest.raises(TypeError, match=message):
-        simulate.run(env, learner)
+    ):
+        with pytest.raises(TypeError, match=message):
+            simulate.run(env, learner)
 
 
 def test_settings_are_for_algorithms_by_name(env):

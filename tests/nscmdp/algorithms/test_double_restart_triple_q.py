@@ -54,15 +54,12 @@ class Outer:
             J = math.ceil(math.log(self.W))
             Delta = (40 * math.sqrt(f.S * f.A * f.H**6 * self.iota**3) / self.delta) ** 2
             scale = Delta**-1.5 if literal else c["budgets"]
-            self.arms = [
-                self.constants(scale * f.K ** (1 / 3) * self.W ** (j / J) / self.W)
-                for j in range(J + 1)
-            ]
+            least = scale * f.K ** (1 / 3)
+            self.arms = [self.constants(least * self.W ** (j / J) / self.W) for j in range(J + 1)]
         N, n = len(self.arms), f.K / self.W
         printed = math.sqrt(n * math.log(n) / ((math.e - 1) * f.K * f.H))
-        self.gamma = min(
-            1, printed if literal else c["rate"] * math.sqrt(N * math.log(N) / ((math.e - 1) * n))
-        )
+        usual = math.sqrt(N * math.log(N) / ((math.e - 1) * n))
+        self.gamma = min(1, printed if literal else c["rate"] * usual)
         self.s, self.Y, self.xi = np.ones(N), 0.0, 2 * f.H / self.delta
         self.carry = {"reset": False, "carried": True}.get(variants.get("queue"), not literal)
         self.instance, self.episode = None, 0
@@ -75,33 +72,25 @@ class Outer:
         btilde = B ** (1 / 3) * horizon_of_btilde**-0.4
         proof = self.variants.get("epsilon") == "proof"
         if self.setting == "literal":
-            return Constants(
-                L=L or min(max(1, math.floor(W**0.6 / B ** (2 / 3))), W),
-                chi=chi,
-                eta=W**0.2 * B ** (1 / 3),
-                eps=(20 if proof else 8)
-                * math.sqrt(f.S * f.A * H**6 * self.iota**3)
-                * B ** (1 / 3)
-                / W**0.2
-                + 2 * self.margin,
-                bonus=lambda t: (
-                    0.25 * math.sqrt(H**2 * self.iota * (chi + 1) / (chi + t)) + 2 * H * btilde
-                ),
-                initial_q=[H] * H,
-                initial_c=[H] * H,
-            )
+            frame, eta = 1.0, 1.0
+            eps = (20 if proof else 8) * math.sqrt(f.S * f.A * H**6 * self.iota**3)
+            scale = 0.25 * math.sqrt(H**2 * self.iota)
+            initial_q, initial_c = [H] * H, [H] * H
+        else:
+            frame, eta, btilde = c["frame"], c["eta"], c["btilde"] * btilde
+            eps = (20 / 8 if proof else 1) * c["epsilon"]
+            scale = c["bonus"] * H
+            start = self.variants.get("start", "optimistic")
+            initial_q = optimistic_start(self.env, c["initial"], start)
+            initial_c = [H - h + 1 for h in range(1, H + 1)]
         return Constants(
-            L=L or min(max(1, math.floor(c["frame"] * W**0.6 / B ** (2 / 3))), W),
+            L=L or min(max(1, math.floor(frame * W**0.6 / B ** (2 / 3))), W),
             chi=chi,
-            eta=c["eta"] * W**0.2 * B ** (1 / 3),
-            eps=(20 / 8 if proof else 1) * c["epsilon"] * B ** (1 / 3) / W**0.2 + 2 * self.margin,
-            bonus=lambda t: (
-                c["bonus"] * H * math.sqrt((chi + 1) / (chi + t)) + 2 * H * c["btilde"] * btilde
-            ),
-            initial_q=optimistic_start(
-                self.env, c["initial"], self.variants.get("start", "optimistic")
-            ),
-            initial_c=[H - h + 1 for h in range(1, H + 1)],
+            eta=eta * W**0.2 * B ** (1 / 3),
+            eps=eps * B ** (1 / 3) / W**0.2 + 2 * self.margin,
+            bonus=lambda t: scale * math.sqrt((chi + 1) / (chi + t)) + 2 * H * btilde,
+            initial_q=initial_q,
+            initial_c=initial_c,
         )
 
     def begin_episode(self, u):
@@ -138,9 +127,8 @@ class Outer:
             length = W if k % W == 0 else k % W
             gain = self.gain(length)
             arm = self.chosen[-1]
-            self.s[arm] *= math.exp(
-                self.gamma * gain / self.probabilities[-1][arm] / len(self.arms)
-            )
+            estimate = gain / self.probabilities[-1][arm]
+            self.s[arm] *= math.exp(self.gamma * estimate / len(self.arms))
             self.gains.append(gain)
 
     def gain(self, length):
@@ -157,22 +145,16 @@ class Outer:
         return (kept + self.G * weight) / (length * H * (1 + weight))
 
 
+OTHER_BANDIT = {"budgets": 3.0, "rate": 3.0, "epsilon": 1.0, "btilde": 0.2, "frame": 1.0}
+OTHER_LEARNER = {"bonus": 0.05, "eta": 2.0, "initial": 1.3, "frame": 1.5}
 CASES = [
     ("literal", {}, {}),
     ("literal", {}, {"epsilon": "proof", "btilde": "K", "queue": "carried"}),
     ("literal", {}, {"arms": "frames"}),
     ("literal", {}, {"gain": "dual", "arms": "frames", "queue": "carried", "epsilon": "proof"}),
     ("scaled", {"epoch": 1.3}, {}),
-    (
-        "scaled",
-        {"budgets": 3.0, "rate": 3.0, "epsilon": 1.0, "btilde": 0.2, "frame": 1.0},
-        {"btilde": "K"},
-    ),
-    (
-        "scaled",
-        {"bonus": 0.05, "eta": 2.0, "initial": 1.3, "frame": 1.5},
-        {"queue": "reset", "epsilon": "proof"},
-    ),
+    ("scaled", OTHER_BANDIT, {"btilde": "K"}),
+    ("scaled", OTHER_LEARNER, {"queue": "reset", "epsilon": "proof"}),
     ("scaled", {"epoch": 2.0, "epsilon": 0.5, "rate": 0.5}, {"arms": "frames", "gain": "dual"}),
     ("literal", {}, {"gain": "repaired", "queue": "carried"}),
     ("scaled", {"epsilon": 3.0, "rate": 2.0}, {"gain": "repaired"}),
@@ -199,11 +181,10 @@ def test_the_learner_does_what_the_listing_says(small, setting, factors, variant
     close(run.learner.gains, plain.gains)
     assert not mixed or 0 < np.mean(run.learner.gains > 0) < 1
     close(np.exp(run.learner.bandit.log_weights), plain.s)
-    inner = run.learner.inner
-    assert inner.now[0].frame == plain.instance.c.L
-    close(resets_applied(inner)[:, :, 0], plain.instance.Q)
-    close(resets_applied(inner)[:, :, 1], plain.instance.C)
-    np.testing.assert_array_equal(resets_applied(inner)[:, :, 2], plain.instance.N)
+    assert run.learner.inner.now[0].frame == plain.instance.c.L
+    tables = np.moveaxis(resets_applied(run.learner.inner), 2, 0)
+    for found, expected in zip(tables, (getattr(plain.instance, t) for t in "QCN"), strict=True):
+        close(found, expected)
     for part in ("dual", "value", "utility_value"):
         close(getattr(run, part), getattr(slow, part))
 
@@ -270,13 +251,12 @@ def test_probabilities_of_three_epochs_by_hand(rho):
     gamma = 0.7 * math.sqrt(N * math.log(N) / ((math.e - 1) * 6))
     first, second, third = run.learner.probabilities[:3]
     np.testing.assert_allclose(first, [0.25] * 4, rtol=1e-12)
-    s = [1.0] * 4
-    s[run.learner.chosen[0]] *= math.exp(gamma * x / 0.25 / 4)
-    np.testing.assert_allclose(
-        second, [(1 - gamma) * w / sum(s) + gamma / 4 for w in s], rtol=1e-12
-    )
-    s[run.learner.chosen[1]] *= math.exp(gamma * x / second[run.learner.chosen[1]] / 4)
-    np.testing.assert_allclose(third, [(1 - gamma) * w / sum(s) + gamma / 4 for w in s], rtol=1e-12)
+    s, p = [1.0] * 4, first
+    for k, following in enumerate((second, third)):
+        arm = run.learner.chosen[k]
+        s[arm] *= math.exp(gamma * x / p[arm] / 4)
+        p = [(1 - gamma) * w / sum(s) + gamma / 4 for w in s]
+        np.testing.assert_allclose(following, p, rtol=1e-12)
 
 
 def test_the_printed_constants_leave_no_frame_to_end(small):

@@ -30,9 +30,7 @@ class Listing:
         f = facts(env)
         c = {"bonus": 0.01, "frame": 1.0, "initial": 4.0, **factors}
         Delta, T = f.B_r + f.B_p, f.K * f.H
-        D = math.ceil(
-            f.S ** (-1 / 3) * f.A ** (-1 / 3) * Delta ** (2 / 3) * f.H ** (-2 / 3) * T ** (1 / 3)
-        )
+        D = math.ceil((f.S * f.A) ** (-1 / 3) * (Delta / f.H) ** (2 / 3) * T ** (1 / 3))
         length = math.ceil(f.K / max(1, D))
         self.epoch = length if setting != "scaled" else min(max(1, int(c["frame"] * length)), f.K)
         iota = math.log(2 / 0.05)
@@ -42,9 +40,8 @@ class Listing:
             "scaled": lambda n: c["bonus"] * f.H / math.sqrt(n),
         }[setting]
         remaining = [f.H - h + 1 for h in range(1, f.H + 1)]
-        self.start = np.array(
-            optimistic_start(env, c["initial"]) if setting == "scaled" else remaining, dtype=float
-        )
+        start = optimistic_start(env, c["initial"]) if setting == "scaled" else remaining
+        self.start = np.array(start, dtype=float)
         self.env, self.local_budgets, self.episode, self.lowered = env, local_budgets, 0, False
         self.times = set(update_times(f.H, f.K))
 
@@ -55,10 +52,8 @@ class Listing:
         self.V = np.vstack([np.repeat(start, S).reshape(H, S), np.zeros(S)])
         self.N, self.Nc = np.zeros((H, S, A), int), np.zeros((H, S, A), int)
         self.rc, self.vc = np.zeros((H, S, A)), np.zeros((H, S, A))
-        first = self.episode + 1
-        B_r, _, B_p = variation_by_definition(
-            self.env, first, min(first + self.epoch - 1, self.env.episodes)
-        )
+        last = min(self.episode + self.epoch, self.env.episodes)
+        B_r, _, B_p = variation_by_definition(self.env, self.episode + 1, last)
         self.b_Delta = B_r + H * B_p if self.local_budgets else 0.0
 
     def best_actions(self, h, x):
@@ -96,9 +91,8 @@ class Listing:
 
 @pytest.fixture(scope="module")
 def small():
-    return random_path(
-        np.random.default_rng(12), [1, 70, 71, 212], H=4, tightness=0.7, spread=0.15, name="small"
-    )
+    shape = {"H": 4, "tightness": 0.7, "spread": 0.15, "name": "small"}
+    return random_path(np.random.default_rng(12), [1, 70, 71, 212], **shape)
 
 
 @pytest.fixture(scope="module")
@@ -106,18 +100,14 @@ def grid():
     return environments.make("grid_world", episodes=70, map="6x6", horizon=6, limit=1, success=0.7)
 
 
+CASES = [("literal", {}), ("authors", {}), ("scaled", {})]
+CASES += [("scaled", {"bonus": 0.2, "frame": 0.7, "initial": 1.3})]
+
+
 @pytest.mark.usefixtures("a_window_for_each_episode")
 @pytest.mark.parametrize("world", ["small", "grid"])
 @pytest.mark.parametrize("local_budgets", [False, True])
-@pytest.mark.parametrize(
-    ("setting", "factors"),
-    [
-        ("literal", {}),
-        ("authors", {}),
-        ("scaled", {}),
-        ("scaled", {"bonus": 0.2, "frame": 0.7, "initial": 1.3}),
-    ],
-)
+@pytest.mark.parametrize(("setting", "factors"), CASES)
 def test_the_learner_does_what_the_listing_says(request, world, setting, factors, local_budgets):
     env = request.getfixturevalue(world)
     plain = Listing(env, setting, factors, local_budgets)
@@ -135,9 +125,7 @@ def test_the_learner_does_what_the_listing_says(request, world, setting, factors
         np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-9)
     if world == "small":
         assert env.episodes > plain.epoch, "an epoch must end"
-        assert env.episodes % plain.epoch, (
-            "the last epoch must be under way, or the tables are trivial"
-        )
+        assert env.episodes % plain.epoch, "the last epoch must be under way, for tables to show"
         if not local_budgets:
             assert plain.lowered == (setting != "literal"), "what the bonus leaves to learn"
 
@@ -162,17 +150,17 @@ def test_stages_end_where_the_recursion_says(H):
     np.testing.assert_array_equal(np.flatnonzero(stage_ends(H, 3000)), times)
 
 
-def test_the_utility_is_never_looked_at(small):
-    def opposite(anchor):
-        columns = anchor.successors, anchor.probability, anchor.reward_of, 1.0 - anchor.utility_of
-        return CMDP.sparse(*columns, anchor.H, anchor.rho, anchor.mu0)
-
-    other = environments.path(
-        [opposite(anchor) for anchor in small.anchors], list(small.knots), name="small"
-    )
-    runs = [
-        simulate.run(env, "restart_q_ucb", "scaled", SEED, solve=False) for env in (small, other)
+def paid_otherwise(env, paid):
+    """The same path with other rewards and utilities."""
+    anchors = [
+        CMDP.sparse(a.successors, a.probability, *paid(a), a.H, a.rho, a.mu0) for a in env.anchors
     ]
+    return environments.path(anchors, list(env.knots), name=env.name)
+
+
+def test_the_utility_is_never_looked_at(small):
+    other = paid_otherwise(small, lambda a: (a.reward_of, 1.0 - a.utility_of))
+    runs = [simulate.run(e, "restart_q_ucb", "scaled", SEED, solve=False) for e in (small, other)]
     np.testing.assert_array_equal(*(resets_applied(run.learner) for run in runs))
     np.testing.assert_array_equal(runs[0].reward, runs[1].reward)
     assert not np.array_equal(runs[0].utility, runs[1].utility)
@@ -185,19 +173,15 @@ class Freedman(Listing):
         super().__init__(env, setting, factors, local_budgets)
         f = facts(env)
         D = math.ceil((f.S * f.A) ** (-1 / 3) * (f.B_r + f.B_p) ** (2 / 3) * (f.K * f.H) ** (1 / 3))
-        scaled = setting == "scaled"
-        self.epoch = min(
-            max(1, int((factors.get("frame", 1.0) if scaled else 1) * math.ceil(f.K / D))), f.K
-        )
-        self.iota = {"literal": math.log(2 / 0.05), "authors": 0.05**2}.get(
-            setting, factors.get("bonus", 0.01) ** 2
-        )
+        frame = factors.get("frame", 1.0)  # of the scaled setting alone
+        self.epoch = min(max(1, int(frame * math.ceil(f.K / D))), f.K)
+        iota = math.log(2 / 0.05)
+        bonus = factors.get("bonus", 0.01)
+        self.iota = {"literal": iota, "authors": 0.05**2, "scaled": bonus**2}[setting]
         self.noise = self.iota if setting == "literal" else 0.0
-        self.N0 = (
-            factors.get("reference", 50.0) * f.H
-            if scaled
-            else f.S * f.A * f.H**6 * math.log(2 / 0.05)
-        )
+        self.N0 = f.S * f.A * f.H**6 * iota
+        if setting == "scaled":
+            self.N0 = factors.get("reference", 50.0) * f.H
         self.active = self.frozen = 0
 
     def start_epoch(self):
@@ -231,31 +215,25 @@ class Freedman(Listing):
     def by_advantage(self, h, x, a):
         H, iota, N, n = self.env.H, self.iota, self.N[h, x, a], self.Nc[h, x, a]
         references, advantages = self.references[h, x, a], self.advantages[h, x, a]
-        b = 2 * math.sqrt(iota / N * np.var(references)) + 2 * math.sqrt(
-            iota / n * np.var(advantages)
-        )
+        b = 2 * math.sqrt(iota / N * np.var(references))
+        b += 2 * math.sqrt(iota / n * np.var(advantages))
         b += 5 * (H * iota / N + H * iota / n + H * iota**0.75 / N**0.75 + H * iota**0.75 / n**0.75)
         b += math.sqrt(self.noise / n)
         return self.rc[h, x, a] / n + np.mean(references) + np.mean(advantages) + b
 
 
+FREEDMAN = [("literal", {}), ("authors", {}), ("scaled", {"frame": 2.5})]
+FREEDMAN += [("scaled", {"bonus": 1e-4, "frame": 2.5, "reference": 3.3, "initial": 1.5})]
+
+
 @pytest.mark.parametrize("local_budgets", [False, True])
-@pytest.mark.parametrize(
-    ("setting", "factors"),
-    [
-        ("literal", {}),
-        ("authors", {}),
-        ("scaled", {"frame": 2.5}),
-        ("scaled", {"bonus": 1e-4, "frame": 2.5, "reference": 3.3, "initial": 1.5}),
-    ],
-)
+@pytest.mark.parametrize(("setting", "factors"), FREEDMAN)
 def test_the_freedman_bonus_does_what_its_listing_says(small, setting, factors, local_budgets):
     plain = Freedman(small, setting, factors, local_budgets)
     slow = simulate.run(small, plain, seed=SEED, solve=False)
     variants = {"local_budgets": local_budgets, "bonus": "freedman"}
-    run = simulate.run(
-        small, "restart_q_ucb", setting, SEED, factors=factors, variants=variants, solve=False
-    )
+    choices = {"factors": factors, "variants": variants, "solve": False}
+    run = simulate.run(small, "restart_q_ucb", setting, SEED, **choices)
     assert run.learner.epoch == plain.epoch < small.episodes
     for part in ("value", "utility_value"):
         np.testing.assert_allclose(getattr(run, part), getattr(slow, part), rtol=1e-9)
@@ -273,14 +251,10 @@ def test_a_fixed_multiplier_is_the_same_learner_paid_the_mixture(small, bonus):
     """(r + lambda g) / (1 + lambda) in place of r, in an epoch as long as the run."""
     multiplier = 1.5
 
-    def mixed(anchor):
-        paid = (anchor.reward_of + multiplier * anchor.utility_of) / (1 + multiplier)
-        columns = anchor.successors, anchor.probability, paid, anchor.utility_of
-        return CMDP.sparse(*columns, anchor.H, anchor.rho, anchor.mu0)
+    def mixed(a):
+        return (a.reward_of + multiplier * a.utility_of) / (1 + multiplier), a.utility_of
 
-    other = environments.path(
-        [mixed(anchor) for anchor in small.anchors], list(small.knots), name="small"
-    )
+    other = paid_otherwise(small, mixed)
     choices = {"setting": "scaled", "seed": SEED, "factors": {"frame": 1000.0}, "solve": False}
     paid = {"multiplier": multiplier, "bonus": bonus}
     ours = simulate.run(small, "restart_q_ucb", variants=paid, **choices)
@@ -298,6 +272,5 @@ def test_a_fixed_multiplier_counts_the_drift_of_what_it_is_paid(small):
     run = simulate.run(small, "restart_q_ucb", "literal", SEED, None, variants=variants)
     assert run.learner.epoch == math.ceil(f.K / D)
     B_r, B_g, B_p = variation_by_definition(small, 1, run.learner.epoch)
-    assert run.learner.drift[0] == pytest.approx(
-        2 * (0.25 * B_r + 0.75 * B_g + f.H * B_p), rel=1e-9
-    )
+    drift = 0.25 * B_r + 0.75 * B_g + f.H * B_p
+    assert run.learner.drift[0] == pytest.approx(2 * drift, rel=1e-9)

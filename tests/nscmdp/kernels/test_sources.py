@@ -1,6 +1,8 @@
 """Hashes of sources change with what decides a number and with nothing else: in a package made up here, and in ours."""
 
 import ast
+import functools
+import textwrap
 
 import pytest
 
@@ -31,19 +33,13 @@ PACKAGE = {
     "plainly.py": "from fake import further",
     "further.py": "import fake.main  # and round again",
     "beside.py": "",
-    "sub/__init__.py": "",
-    "sub/inner.py": "",
     "sub/deep.py": "thing = 1",
     "values.py": "SIZE = 3",
     "typing_only.py": "class Kind: ...",
-    "in_a_function.py": "",
     "unused.py": "from fake import of_the_unused",
-    "of_the_unused.py": "",
-    "simulate.py": "",
-    "optimum.py": "",
-    "kernels/one.py": "",
-    "algorithms/two.py": "",
 }
+EMPTY = "sub/__init__ sub/inner in_a_function of_the_unused simulate optimum kernels/one"
+PACKAGE |= {f"{name}.py": "" for name in f"{EMPTY} algorithms/two".split()}
 
 
 @pytest.fixture
@@ -53,9 +49,8 @@ def package(tmp_path, monkeypatch):
 
     def make(**changed):
         folder = tmp_path / str(next(versions)) / "fake"
-        for name, text in (
-            PACKAGE | {key.replace("__", "/") + ".py": text for key, text in changed.items()}
-        ).items():
+        changed = {key.replace("__", "/") + ".py": text for key, text in changed.items()}
+        for name, text in (PACKAGE | changed).items():
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(dedented(text), encoding="utf-8")
@@ -68,9 +63,7 @@ def package(tmp_path, monkeypatch):
 
 
 def dedented(text):
-    lines = text.strip("\n").splitlines()
-    indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
-    return "\n".join(line[indent:] for line in lines) + "\n"
+    return textwrap.dedent(text.strip("\n")) + "\n"
 
 
 def files_of(module):
@@ -169,12 +162,8 @@ def test_the_hash_changes_with_every_file_that_is_needed_and_with_no_other(packa
 
 
 def test_a_module_beside_counts_by_itself(package):
-    digests = []
-    for changed in (
-        {},
-        {"unused": "from fake import of_the_unused\nnew = 1"},
-        {"of_the_unused": "new = 1"},
-    ):
+    digests, another = [], {"unused": "from fake import of_the_unused\nnew = 1"}
+    for changed in ({}, another, {"of_the_unused": "new = 1"}):
         package(**changed)
         digests.append(sources.digest("fake.main", beside="fake.unused"))
     assert digests[0] == digests[2] != digests[1]
@@ -189,15 +178,13 @@ def test_code_that_moves_to_another_file_changes_the_hash(package):
     assert digests[0] != digests[1]
 
 
-@pytest.mark.parametrize(
-    "file", ["simulate", "optimum", "kernels__one", "algorithms__two", "main", "values"]
-)
-def test_compiled_kernels_count_by_every_byte(package, file):
+def test_compiled_kernels_count_by_every_byte(package):
     package()
     before = sources.kernel_digest()
-    package(**{file: PACKAGE[file.replace("__", "/") + ".py"] + "\n# a comment"})
     kernels = ("simulate", "optimum", "kernels__one", "algorithms__two")
-    assert (sources.kernel_digest() != before) is (file in kernels)
+    for file in (*kernels, "main", "values"):
+        package(**{file: PACKAGE[file.replace("__", "/") + ".py"] + "\n# a comment"})
+        assert (sources.kernel_digest() != before) is (file in kernels), file
 
 
 def test_an_algorithm_needs_the_simulator_and_its_own_files_and_no_other_algorithm():
@@ -212,12 +199,8 @@ def test_an_algorithm_needs_the_simulator_and_its_own_files_and_no_other_algorit
     assert mine == {f"algorithms/{name}" for name in names}
     for algorithm in algorithms.OWN:
         needed = simulator | files_of(f"nscmdp.algorithms.{algorithm}")
-        above = [
-            name
-            for name in needed
-            if name.startswith(("study/", "runs/", "analysis/", "report/", "cli"))
-        ]
-        assert above == []
+        above = ("study/", "runs/", "analysis/", "report/", "cli")
+        assert not [name for name in needed if name.startswith(above)]
 
 
 def test_every_algorithm_has_a_hash_of_its_own():
@@ -225,22 +208,24 @@ def test_every_algorithm_has_a_hash_of_its_own():
     assert len(set(digests.values())) == len(digests)
 
 
+@functools.cache
 def parsed():
-    return {
-        file: ast.parse(file.read_text(encoding="utf-8"))
-        for file in sorted(sources.PACKAGE.rglob("*.py"))
-    }
+    files = sorted(sources.PACKAGE.rglob("*.py"))
+    return {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
+
+
+def imported_from(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+
+
+def names_in(node):
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def test_imports_are_written_in_full():
     """A relative one would not be followed."""
-    relative = [
-        f"{file}:{node.lineno}"
-        for file, tree in parsed().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.level > 0
-    ]
-    assert relative == []
+    for file, tree in parsed().items():
+        assert [node.lineno for node in imported_from(tree) if node.level > 0] == [], file
 
 
 KERNEL_FILES = {file for pattern in sources.KERNELS for file in sources.PACKAGE.glob(pattern)}
@@ -250,15 +235,9 @@ COMPILES = {"jit", "inlined", "expanded", "operation", "default", "Kernel", "ove
 def decorated(tree):
     """The functions of a file that are compiled."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            names = {
-                part.id
-                for one in node.decorator_list
-                for part in ast.walk(one)
-                if isinstance(part, ast.Name)
-            }
-            if names & COMPILES:
-                yield node
+        decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else ()
+        if any(names_in(one) & COMPILES for one in decorators):
+            yield node
 
 
 def test_every_file_that_is_compiled_is_among_the_sources_of_kernels():
@@ -266,8 +245,8 @@ def test_every_file_that_is_compiled_is_among_the_sources_of_kernels():
     importing = {
         file
         for file, tree in parsed().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and {alias.name for alias in node.names} & COMPILES
+        for node in imported_from(tree)
+        if {alias.name for alias in node.names} & COMPILES
     }
     assert len(compiled) > 10
     assert compiled | importing <= KERNEL_FILES
@@ -286,20 +265,14 @@ def test_compiled_functions_use_nothing_of_the_package_from_elsewhere():
     for file, tree in parsed().items():
         origin = {
             alias.asname or alias.name: file_of(node.module, alias.name)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom)
-            and (node.module or "").partition(".")[0] == "nscmdp"
+            for node in imported_from(tree)
+            if (node.module or "").partition(".")[0] == "nscmdp"
             for alias in node.names
         }
         for function in decorated(tree):
-            used = {
-                node.id for node in ast.walk(function) if isinstance(node, ast.Name)
-            } & origin.keys()
+            used = names_in(function) & origin.keys()
             looked_at += len(used)
-            foreign = {name for name in used if origin[name] not in KERNEL_FILES}
-            elsewhere += [
-                f"{file.name}: {function.name} uses {name} of {origin[name].name}"
-                for name in foreign
-            ]
+            foreign = [name for name in used if origin[name] not in KERNEL_FILES]
+            elsewhere += [(file.name, function.name, name) for name in foreign]
     assert looked_at > 50
     assert elsewhere == []

@@ -66,7 +66,7 @@ def experiment(folder, name, learners, cases=None, seeds=2, traces=(), points=2)
     traced = tracing.drop_duplicates(KEYS)[[*KEYS, "seed"]].merge(arms, how="cross")
     made_up = {"value", "cost", "B"}
     specs = {
-        label: {key: spec[key] for key in spec.keys() - made_up} for label, spec in learners.items()
+        label: {k: v for k, v in one.items() if k not in made_up} for label, one in learners.items()
     }
     facts = {"cases": [{k: v for k, v in one.items() if k != "B"} for one in cases]}
     for file, table in {"exact": exact, "curves": curves, "traces": traced}.items():
@@ -104,22 +104,26 @@ def line(ax, label):
     return found
 
 
+def x(ax, label):
+    return pytest.approx([*line(ax, label).get_xdata()])
+
+
+def y(ax, label):
+    return pytest.approx([*line(ax, label).get_ydata()])
+
+
 DRAWS = [1, 2]
+DRAWN = [case(env=GRID, reading=f"seed={draw}") for draw in DRAWS]
 BASELINE = {"algorithm": SECOND, "setting": "authors"}
 STUDY = {
     "environment": {"name": "grid_world", **GRID["options"]},
-    "draws": DRAWS,
-    "seeds": 2,
-    "choice_seeds": 1,
-    "points": 4,
+    **{"draws": DRAWS, "seeds": 2, "choice_seeds": 1, "points": 4},
     "protocols": [
-        {
-            "name": name,
-            "episodes": 100,
-            "figure": True,
-            "learners": [{"algorithm": FIRST, "setting": setting}, BASELINE],
-        }
-        for name, setting in (("as printed", "literal"), ("own method tuned", "tuned"))
+        {"name": name, "episodes": 100, "figure": True, "learners": [own, BASELINE]}
+        for name, own in (
+            ("as printed", {"algorithm": FIRST, "setting": "literal"}),
+            ("own method tuned", {"algorithm": FIRST, "setting": "tuned"}),
+        )
     ],
 }
 SIMULATED = {
@@ -131,8 +135,7 @@ SIMULATED = {
 
 def simulated(folder, seeds=2):
     """The tables of two protocols in two draws of the environment."""
-    cases = [case(env=GRID, reading=f"seed={draw}") for draw in DRAWS]
-    experiment(folder, "protocols_100", SIMULATED, cases, seeds=seeds, points=20)
+    experiment(folder, "protocols_100", SIMULATED, DRAWN, seeds=seeds, points=20)
     files.write_text(folder / layout.CONFIG, json.dumps({"protocols": STUDY}))
     return Results(folder, {"protocols": ["protocols_100"]})
 
@@ -141,14 +144,12 @@ def test_a_map_and_a_row_of_reward_and_cost_for_each_protocol(tmp_path):
     figure = grid_world.grid_world(simulated(tmp_path))
     first, second = style.title(FIRST), style.title(SECOND)
     assert figure.axes[0].get_title() == "6 x 6 map, H = 15, limit 2"
-    assert [ax.get_title() for ax in figure.axes[1:]] == [
-        *["as printed"] * 2,
-        *["own method tuned"] * 2,
-    ]
+    titles = ["as printed"] * 2 + ["own method tuned"] * 2
+    assert [ax.get_title() for ax in figure.axes[1:]] == titles
     reward, cost = figure.axes[3:]
-    assert list(line(reward, first).get_ydata()) == pytest.approx([1.1] * 10 + [1.6] * 10)
-    assert list(line(cost, second).get_ydata()) == [3.0] * 20
-    assert list(line(cost, "limit").get_ydata()) == [2.0, 2.0]
+    assert y(reward, first) == [1.1] * 10 + [1.6] * 10
+    assert y(cost, second) == [3.0] * 20
+    assert y(cost, "limit") == [2.0, 2.0]
     assert set(line(reward, "constrained optimum").get_ydata()) == {2.0}
     assert set(line(cost, "constrained optimum").get_ydata()) == {1.5}
     assert labels(figure) == [first, second, "constrained optimum", "limit"]
@@ -156,7 +157,7 @@ def test_a_map_and_a_row_of_reward_and_cost_for_each_protocol(tmp_path):
 
 def test_one_seed_in_every_draw_is_enough(tmp_path):
     figure = grid_world.grid_world(simulated(tmp_path, seeds=1))
-    assert list(line(figure.axes[3], style.title(FIRST)).get_ydata()) == [1.0] * 10 + [1.5] * 10
+    assert y(figure.axes[3], style.title(FIRST)) == [1.0] * 10 + [1.5] * 10
 
 
 def test_the_numbers_beside_it_are_shares_and_costs_of_the_last_fifth(tmp_path):
@@ -204,28 +205,24 @@ def instances(Ks, budgets=(1, 10, 100), readings=("seed=1", "seed=2")):
 def test_growth_sums_over_K_and_means_per_episode(tmp_path):
     figure = comparison_table.growth(grown(tmp_path, instances([64, 128])))
     gap, regret, local, along_B, violation = figure.axes[:5]
-    assert list(line(regret, ONCE).get_ydata()) == pytest.approx([64 * 0.65, 128 * 0.65])
-    assert list(line(gap, ONCE).get_ydata()) == pytest.approx([64 * 1.15, 128 * 1.15])
-    assert list(line(local, ONCE).get_ydata()) == pytest.approx([1.0])
-    assert list(line(local, ONCE).get_xdata()) == pytest.approx([64 * 2**0.5])
-    assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([1.0, 10.0, 100.0])
-    assert list(line(along_B, ONCE).get_ydata()) == pytest.approx([1.15] * 3)
-    assert list(line(violation, ONCE).get_ydata()) == pytest.approx([1.0, 1.0])
+    assert y(regret, ONCE) == [64 * 0.65, 128 * 0.65]
+    assert y(gap, ONCE) == [64 * 1.15, 128 * 1.15]
+    assert y(local, ONCE) == [1.0]
+    assert x(local, ONCE) == [64 * 2**0.5]
+    assert x(along_B, ONCE) == [1.0, 10.0, 100.0]
+    assert y(along_B, ONCE) == [1.15] * 3
+    assert y(violation, ONCE) == [1.0, 1.0]
     assert [ax.get_yscale() for ax in figure.axes[:5]] == ["log", "log", "linear", "log", "linear"]
     assert violation.get_title("right") == "at legs=10"
-    assert (regret.get_ylabel(), violation.get_ylabel()) == (
-        "positive regret",
-        "violation per episode",
-    )
+    assert regret.get_ylabel() == "positive regret"
+    assert violation.get_ylabel() == "violation per episode"
     assert (texts(gap), texts(along_B)) == (["2/3", "0.8", "1"], ["1/3"])
     assert labels(figure) == KINDS
     # each algorithm has a row, and each instance a thin line
     titles = [style.title(name) for name in (FIRST, "double_restart_triple_q")]
     assert [ax.get_title("left") for ax in figure.axes[::5]] == titles
-    colour = line(gap, ONCE).get_color()
-    widths = [
-        one.get_linewidth() for one in figure.axes[5].lines if same_color(one.get_color(), colour)
-    ]
+    colour, lines = line(gap, ONCE).get_color(), figure.axes[5].lines
+    widths = [one.get_linewidth() for one in lines if same_color(one.get_color(), colour)]
     assert (widths.count(0.5), len(widths)) == (2, 3)
 
 
@@ -244,7 +241,7 @@ def test_a_K_of_one_budget_alone_is_in_the_panels_of_that_budget(tmp_path):
     cases = [*instances([64, 128]), *instances([256], budgets=(10,))]
     gap, _, local, along_B, violation = comparison_table.growth(grown(tmp_path, cases)).axes[:5]
     assert [len(line(ax, ONCE).get_xdata()) for ax in (gap, local, violation)] == [3, 2, 3]
-    assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([1.0, 10.0, 100.0])
+    assert x(along_B, ONCE) == [1.0, 10.0, 100.0]
 
 
 def test_an_algorithm_that_did_not_run_at_the_middle_budget_says_so(tmp_path):
@@ -253,12 +250,10 @@ def test_an_algorithm_that_did_not_run_at_the_middle_budget_says_so(tmp_path):
         experiment(tmp_path, name, learners, instances([64, 128], budgets))
     figure = comparison_table.growth(drawable(Results(tmp_path, {"growth": ["g", "h"]})))
     gap, regret, local, along_B = figure.axes[5:9]
-    assert [texts(ax) for ax in (gap, regret)] == [
-        ["gap:\nnot run here"],
-        ["positive regret:\nnot run here"],
-    ]
+    assert texts(gap) == ["gap:\nnot run here"]
+    assert texts(regret) == ["positive regret:\nnot run here"]
     assert local.get_legend_handles_labels() == ([], [])
-    assert list(line(along_B, ONCE).get_xdata()) == pytest.approx([100.0])
+    assert x(along_B, ONCE) == [100.0]
 
 
 def test_one_K_one_seed_and_a_budget_of_zero_are_points(tmp_path):
@@ -269,7 +264,7 @@ def test_one_K_one_seed_and_a_budget_of_zero_are_points(tmp_path):
     assert [texts(ax) for ax in (gap, regret, along_B)] == [[]] * 3  # a guide needs two
     assert not [one for one in local.lines if one.get_label() == ONCE]
     assert along_B.get_xscale() == "linear"
-    assert list(line(along_B, ONCE).get_xdata()) == [0.0]
+    assert x(along_B, ONCE) == [0.0]
 
 
 def test_arms_are_stacked_to_one(tmp_path):
@@ -282,21 +277,21 @@ def test_arms_are_stacked_to_one(tmp_path):
     assert (ax.get_xlim(), ax.get_xlabel()) == ((0.5, 3.5), "epoch")
 
 
+def compared(results, **columns):
+    """A table of comparison, its last row of what was not run."""
+    for name, (value, low, high) in columns.pop("intervals").items():
+        columns |= {name: value, f"{name}_low": low, f"{name}_high": high}
+    last = {"algorithm": "propd_ppo", "setting": "", "tuned_at": "", "note": "not run"}
+    last["claimed_slope_K"] = 0.75
+    rows = pd.DataFrame({"algorithm": FIRST, "note": "", **columns})
+    rows = pd.concat([rows, pd.DataFrame([last])])
+    rows.to_csv(results.file("comparison.csv"), index=False)
+    return results
+
+
 def test_the_table_shows_intervals_and_what_was_not_run(tmp_path):
-    results = grown(tmp_path)
-    slope = {
-        "gap_slope_K": [0.5, np.nan],
-        "gap_slope_K_low": [0.4, np.nan],
-        "gap_slope_K_high": [0.6, np.nan],
-    }
-    rows = {
-        "algorithm": [FIRST, "propd_ppo"],
-        "setting": ["tuned", ""],
-        "tuned_at": ["each", ""],
-        **slope,
-    }
-    rows |= {"claimed_slope_K": [0.8, 0.75], "note": ["", "not run"]}
-    pd.DataFrame(rows).to_csv(results.file("comparison.csv"), index=False)
+    slope, tuned = {"gap_slope_K": (0.5, 0.4, 0.6)}, {"setting": ["tuned"], "tuned_at": "each"}
+    results = compared(grown(tmp_path), **tuned, intervals=slope, claimed_slope_K=0.8)
     shown = comparison_table.table(results)
     assert shown.only("Constants", "claimed, K", "gap, K", "note").rows == [
         ["tuned at each K", "0.80", "0.50 [0.40, 0.60]", ""],
@@ -305,21 +300,10 @@ def test_the_table_shows_intervals_and_what_was_not_run(tmp_path):
 
 
 def test_the_K_of_a_theorem_stands_beside_the_violation_at_the_largest_that_ran(tmp_path):
-    results = grown(tmp_path)
-    rows = {
-        "algorithm": [FIRST, FIRST, "propd_ppo"],
-        "setting": ["tuned", "literal", ""],
-        "tuned_at": ["each", "", ""],
-    }
-    rows |= {"largest_K": [2**20, 2**16, np.nan], "theorem_from_K": [3e44, 3e44, np.nan]}
-    rows |= {
-        f"violation_per_episode{end}": [v, v, np.nan]
-        for end, v in (("", -0.02), ("_low", -0.03), ("_high", 0.0))
-    }
-    pd.DataFrame({**rows, "note": ["", "", "not run"]}).to_csv(
-        results.file("comparison.csv"), index=False
-    )
-    shown = comparison_table.violation(results)
+    ran = {"setting": ["tuned", "literal"], "tuned_at": ["each", ""]}
+    ran |= {"largest_K": [2**20, 2**16], "theorem_from_K": 3e44}
+    violation = {"violation_per_episode": (-0.02, -0.03, 0.0)}
+    shown = comparison_table.violation(compared(grown(tmp_path), **ran, intervals=violation))
     assert len(shown.rows) == 2
     for part in ("1,048,576", "3e+44", "-0.020 [-0.030, 0.000]"):
         assert part in shown.markdown()
@@ -346,9 +330,9 @@ def draw_assumed(folder, assumed):
 def test_the_true_budget_belongs_to_both_uses(tmp_path):
     figure = draw_assumed(tmp_path, [(1.0, "all"), (0.1, "all"), (0.5, "frame")])
     gap = figure.axes[0]
-    assert list(line(gap, "all constants").get_xdata()) == [0.1, 1.0]
-    assert list(line(gap, "frame length alone").get_xdata()) == [0.5, 1.0]
-    assert list(line(gap, "all constants").get_ydata()) == pytest.approx([-0.65, 0.25])
+    assert x(gap, "all constants") == [0.1, 1.0]
+    assert x(gap, "frame length alone") == [0.5, 1.0]
+    assert y(gap, "all constants") == [-0.65, 0.25]
     assert labels(figure) == ["all constants", "frame length alone"]
 
 
@@ -361,20 +345,16 @@ def test_six_panels_and_the_dual_of_those_that_have_one(tmp_path):
         "lsvi_primal_dual.scaled": learner("lsvi_primal_dual", "scaled", cost=3.0),
         "a": learner("oracle", "literal"),
     }
-    experiment(
-        tmp_path,
-        "linear",
-        learners,
-        [case(K, reading) for reading in ("seed=1", "seed=2") for K in (64, 128)],
-    )
+    cases = [case(K, reading) for reading in ("seed=1", "seed=2") for K in (64, 128)]
+    experiment(tmp_path, "linear", learners, cases)
     results = Results(tmp_path, {"linear": ["linear"]})
     gap, _, violation, _, dual, realised = linear.linear(results).axes
     name = f"{style.title('lsvi_primal_dual')}, defaults"
-    assert list(line(gap, name).get_ydata()) == pytest.approx([1.15, 1.15])
-    assert list(line(violation, "a").get_ydata()) == [-1.0, -1.0]
+    assert y(gap, name) == [1.15, 1.15]
+    assert y(violation, "a") == [-1.0, -1.0]
     assert [one.get_label() for one in dual.lines] == [name]
-    assert list(line(realised, name).get_ydata()) == [1.0, 1.0]
-    assert list(line(realised, name).get_xdata()) == [0.032, 0.096]
+    assert y(realised, name) == [1.0, 1.0]
+    assert x(realised, name) == [0.032, 0.096]
     assert line(realised, "a")._unscaled_dash_pattern[1] is not None
     (ax,) = linear.linear_arms(results).axes
     assert texts(ax) == ["No learner chose among arms."]
@@ -382,9 +362,8 @@ def test_six_panels_and_the_dual_of_those_that_have_one(tmp_path):
 
 def test_arms_of_four_learners_stand_in_two_rows(tmp_path):
     names = ["a", "b", "c", "d"]
-    experiment(
-        tmp_path, "linear", {name: learner("oracle", "literal") for name in names}, traces=names
-    )
+    learners = dict.fromkeys(names, learner("oracle", "literal"))
+    experiment(tmp_path, "linear", learners, traces=names)
     axes = linear.linear_arms(Results(tmp_path, {"linear": ["linear"]})).axes
     assert [ax.get_title() for ax in axes] == names
     assert axes[0].get_subplotspec().get_gridspec().get_geometry() == (2, 2)
@@ -398,9 +377,7 @@ def swept(folder, role, constant, learners):
         | {"variants": variants}
         for label, algorithm, variants, at, value, cost in learners
     }
-    experiment(
-        folder, role, made, [case(env=GRID, reading=f"seed={draw}") for draw in DRAWS], points=20
-    )
+    experiment(folder, role, made, DRAWN, points=20)
     return Results(folder, {role: [role]})
 
 
@@ -419,32 +396,25 @@ def etas(folder):
 def test_both_learners_are_drawn_against_eta_under_both_rules(tmp_path):
     figure = replication.eta(etas(tmp_path))
     share, cost = figure.axes
-    assert list(line(cost, "Triple-Q, bump").get_ydata()) == [1.5, 3.0, 4.5]
-    assert list(line(cost, "Algorithm 1, bump").get_xdata()) == [10.0, 200.0, 2000.0]
-    assert list(line(share, "Algorithm 1, all tables reset").get_ydata()) == pytest.approx(
-        [0.55] * 3
-    )
-    assert list(line(share, "Triple-Q, all tables reset").get_ydata()) == pytest.approx([0.5] * 3)
-    assert list(line(cost, "limit").get_ydata()) == [2.0, 2.0]
+    assert y(cost, "Triple-Q, bump") == [1.5, 3.0, 4.5]
+    assert x(cost, "Algorithm 1, bump") == [10.0, 200.0, 2000.0]
+    assert y(share, "Algorithm 1, all tables reset") == [0.55] * 3
+    assert y(share, "Triple-Q, all tables reset") == [0.5] * 3
+    assert y(cost, "limit") == [2.0, 2.0]
     assert labels(figure)[-2:] == ["printed", "released"]
 
 
 def lengths(folder):
-    learners = [
-        (f"algorithm_1.{at}", FIRST, {"reset": "full"}, at, value, cost)
-        for at, value, cost in FRAMES
-    ]
+    frames = [(10, 0.2, 1.0), (50, 1.0, 1.5), (100, 1.2, 3.0)]
+    learners = [(f"algorithm_1.{one[0]}", FIRST, {"reset": "full"}, *one) for one in frames]
     return swept(folder, "frames", "frame", learners)
-
-
-FRAMES = [(10, 0.2, 1.0), (50, 1.0, 1.5), (100, 1.2, 3.0)]
 
 
 def test_a_length_of_frames_that_keeps_the_limit_is_filled(tmp_path):
     figure = replication.frames(lengths(tmp_path))
     share, cost = figure.axes
-    assert list(line(cost, "K = 100").get_xdata()) == [10, 50, 100]
-    assert list(line(cost, "K = 100").get_ydata()) == [1.0, 1.5, 3.0]
+    assert x(cost, "K = 100") == [10, 50, 100]
+    assert y(cost, "K = 100") == [1.0, 1.5, 3.0]
     filled = [tuple(colour) != (1, 1, 1, 1) for colour in share.collections[0].get_facecolors()]
     assert filled == [True, True, False]
 
@@ -452,27 +422,14 @@ def test_a_length_of_frames_that_keeps_the_limit_is_filled(tmp_path):
 def row(name, K, frame_end="full", **changed):
     """A protocol as the answer has it."""
     counted = {"agree": 3, "of": 4}
-    return {
-        "name": name,
-        "K": K,
-        "frame_end": frame_end,
-        "constants": "tuned",
-        "baselines": "released",
-        "reading": "default",
-        "parts": dict.fromkeys(PARTS, counted),
-        "whole": {"all": counted, "all forgiving": counted},
-        "margins": dict.fromkeys(PARTS, 1.5),
-        "numbers": {"share": 0.8, "late_cost": 1.5},
-        "draws": DRAWS,
-        "seeds": [0, 1],
-        "searched_on": [0],
-        "tuned_for": "margin",
-        "recorded": False,
-        "mean": {"all": False, "all forgiving": True},
-        "running_mean": False,
-        "keeps": {SECOND: {"agree": 1, "of": 4}},
-        **changed,
-    }
+    made = {"name": name, "K": K, "frame_end": frame_end, "constants": "tuned"}
+    made |= {"baselines": "released", "reading": "default", "tuned_for": "margin"}
+    made |= {"parts": dict.fromkeys(PARTS, counted), "margins": dict.fromkeys(PARTS, 1.5)}
+    made |= {"whole": {"all": counted, "all forgiving": counted}}
+    made |= {"mean": {"all": False, "all forgiving": True}, "running_mean": False}
+    made |= {"numbers": {"share": 0.8, "late_cost": 1.5}, "recorded": False}
+    made |= {"draws": DRAWS, "seeds": [0, 1], "searched_on": [0]}
+    return made | {"keeps": {SECOND: {"agree": 1, "of": 4}}, **changed}
 
 
 def answered(folder, rows=None):
@@ -489,15 +446,14 @@ def test_margins_are_drawn_against_K_for_either_rule(tmp_path):
     figure = replication.margins(answered(tmp_path))
     full, bump = figure.axes
     assert (full.get_title(), bump.get_title()) == ("all tables reset", "bump")
-    assert list(line(full, PARTS["C20a"].says).get_xdata()) == [100, 1000]
-    assert list(line(bump, PARTS["C20d"].says).get_ydata()) == [1.5]
+    assert x(full, PARTS["C20a"].says) == [100, 1000]
+    assert y(bump, PARTS["C20d"].says) == [1.5]
     assert labels(figure) == [part.says for part in PARTS.values()]
 
 
 def test_where_nobody_tunes_algorithm_1_alone_the_figure_says_so(tmp_path):
-    figure = replication.margins(
-        answered(tmp_path, [row("equal", 100, baselines="tuned", tuned_for="gap")])
-    )
+    equal = row("equal", 100, baselines="tuned", tuned_for="gap")
+    figure = replication.margins(answered(tmp_path, [equal]))
     assert texts(figure.axes[0]) == ["No protocol tunes Algorithm 1 alone."]
 
 
@@ -525,19 +481,16 @@ def test_a_row_for_each_environment(tmp_path):
     top = max(area.get_paths()[0].vertices[:, 1].max() for area in drift.collections)
     assert top == pytest.approx(budget.variation(env).total)
     np.testing.assert_allclose(model.images[0].get_array(), env.at(1).r[0])
-    assert (
-        line(value, "unconstrained").get_ydata()
-        >= line(value, "constrained optimum").get_ydata() - 1e-9
-    ).all()
+    free, constrained = line(value, "unconstrained"), line(value, "constrained optimum")
+    assert (free.get_ydata() >= constrained.get_ydata() - 1e-9).all()
     assert line(binds, "Slater gap").get_ydata().min() > 0
     assert {ax.get_xlim() for ax in (drift, binds, value)} == {(0.0, 1.0)}
 
 
 def test_the_table_is_the_one_of_the_pipeline(tmp_path):
     (tmp_path / "tables").mkdir()
-    pd.DataFrame({"environment": ["menu"], "options": [None], "B": [1.5]}).to_csv(
-        tmp_path / layout.table("environments.csv"), index=False
-    )
+    rows = pd.DataFrame({"environment": ["menu"], "options": [None], "B": [1.5]})
+    rows.to_csv(tmp_path / layout.table("environments.csv"), index=False)
     html = shown_environments.table(Results(tmp_path, shown=SHOWN)).markdown()
     assert "1.5" in html
     assert "nan" not in html

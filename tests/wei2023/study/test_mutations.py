@@ -23,60 +23,20 @@ ROOT = Path(__file__).parents[3]
 TINY = yaml.safe_load((ROOT / "workflow/presets/tiny.yaml").read_text())
 NOTED = plan.make(TINY).config.model_dump(mode="json", exclude_unset=True)
 MUTATIONS, RUNS_PER_ROLE, SECONDS = 400, 3, 10
-ROLES = [
-    role for role in catalogue.ROLES if role != "suite"
-]  # whose experiments are made of a file of its own
+# the experiments of a suite are made of a file of its own
+ROLES = [role for role in catalogue.ROLES if role != "suite"]
 VALUES = [0, 1, -1, 2, 0.5, 10**6, 10**12, 10**400, 1e300, -1e-300, math.nan, math.inf]
-VALUES += [
-    None,
-    True,
-    False,
-    "",
-    "a",
-    "3",
-    "a\nb",
-    "../up",
-    [],
-    [0],
-    [[]],
-    {},
-    {"a": 1},
-    ["a", "a"],
-]
-WORDS = [
-    *catalogue.ROLES,
-    *algorithms.OWN,
-    *environments.OWN,
-    "literal",
-    "authors",
-    "scaled",
-    "tuned",
-    "auto",
-]
-WORDS += [
-    "episodes",
-    "windows",
-    "all",
-    "frame",
-    "full",
-    "bump",
-    "6x6",
-    "18x18",
-    "random",
-    "current",
-    "tuning_6x6",
-]
+VALUES += [None, True, False, "", "a", "3", "a\nb", "../up"]
+VALUES += [[], [0], [[]], {}, {"a": 1}, ["a", "a"]]
+WORDS = [*catalogue.ROLES, *algorithms.OWN, *environments.OWN]
+WORDS += ["literal", "authors", "scaled", "tuned", "auto", "episodes", "windows", "all", "frame"]
+WORDS += ["full", "bump", "6x6", "18x18", "random", "current", "tuning_6x6"]
 
 
 def places(value, path=()):
     """Every key and item below a value, with the container that holds it."""
-    for key, item in (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    ):
+    items = enumerate(value) if isinstance(value, list) else ()
+    for key, item in value.items() if isinstance(value, dict) else items:
         yield value, key
         yield from places(item, (*path, key))
 
@@ -89,9 +49,8 @@ def delete(rng, raw):
 def misspell(rng, raw):
     holder, key = rng.choice([place for place in places(raw) if isinstance(place[0], dict)])
     at = rng.randrange(len(key))
-    holder[
-        rng.choice([key[:at] + key[at + 1 :], key[:at] + "x" + key[at:], key.upper(), f"{key}.x"])
-    ] = holder.pop(key)
+    wrong = [key[:at] + key[at + 1 :], key[:at] + "x" + key[at:], key.upper(), f"{key}.x"]
+    holder[rng.choice(wrong)] = holder.pop(key)
 
 
 def replace(rng, raw):
@@ -100,9 +59,8 @@ def replace(rng, raw):
 
 
 def replace_a_word(rng, raw):
-    holder, key = rng.choice(
-        [place for place in places(raw) if isinstance(place[0][place[1]], str)]
-    )
+    texts = [place for place in places(raw) if isinstance(place[0][place[1]], str)]
+    holder, key = rng.choice(texts)
     holder[key] = rng.choice(WORDS)
 
 
@@ -144,14 +102,11 @@ def add_a_learner(rng, raw):
 
 def rename_a_learner(rng, raw):
     chosen = one_of(rng, raw)
-    learners = [
-        *chosen.get("learners", []),
-        *(sweep["learner"] for sweep in chosen.get("sweeps", [])),
-    ]
+    swept = [sweep["learner"] for sweep in chosen.get("sweeps", [])]
+    learners = [*chosen.get("learners", []), *swept]
     if learners:
-        rng.choice(learners)["label"] = rng.choice(
-            ["renamed", "a=1,b=2", "Z.9", "x" * 150, "long_name_" * 15, chosen["name"]]
-        )
+        labels = ["renamed", "a=1,b=2", "Z.9", "x" * 150, "long_name_" * 15, chosen["name"]]
+        rng.choice(learners)["label"] = rng.choice(labels)
 
 
 def sweep_fewer_values(rng, raw):
@@ -166,18 +121,14 @@ def sweep_fewer_values(rng, raw):
 def another_case(rng, raw):
     chosen = one_of(rng, raw)
     name = chosen["environment"]["name"]
-    options = [
-        {"seed": 1},
-        *([{"location": "current"}, {"cost_drift": 0.0}] if name == "grid_world" else []),
+    options = [{"location": "current"}, {"cost_drift": 0.0}] if name == "grid_world" else []
+    budget = {"legs": 2} if name in ("menu", "grid_world") else {"budget": 5.0}
+    ways = [
+        lambda: chosen.setdefault("readings", [{}]).append(rng.choice([{"seed": 1}, *options])),
+        lambda: chosen.setdefault("budgets", [{}]).append(budget),
+        lambda: chosen["episodes"].append(rng.choice([1, 40, 96])),
     ]
-    budgets = {"legs": 2} if name in ("menu", "grid_world") else {"budget": 5.0}
-    rng.choice(
-        [
-            lambda: chosen.setdefault("readings", [{}]).append(rng.choice(options)),
-            lambda: chosen.setdefault("budgets", [{}]).append(budgets),
-            lambda: chosen["episodes"].append(rng.choice([1, 40, 96])),
-        ]
-    )()
+    rng.choice(ways)()
 
 
 def other_episodes(rng, raw):
@@ -185,14 +136,10 @@ def other_episodes(rng, raw):
 
 
 def keep_otherwise(rng, raw):
-    key, values = rng.choice(
-        [
-            ("keep", ["episodes", "windows"]),
-            ("evaluate_every", [1, 2, 5, 1000]),
-            ("windows", [1, 2, 3, 10, 10_000]),
-        ]
-    )
-    one_of(rng, raw)[key] = rng.choice(values)
+    ways = {"keep": ["episodes", "windows"], "evaluate_every": [1, 2, 5, 1000]}
+    ways["windows"] = [1, 2, 3, 10, 10_000]
+    key = rng.choice([*ways])
+    one_of(rng, raw)[key] = rng.choice(ways[key])
 
 
 def other_seeds(rng, raw):
@@ -205,73 +152,35 @@ def other_batches(rng, raw):
 
 def another_environment(rng, raw):
     small = {"states": 6, "actions": 3, "horizon": 3, "branching": 3}
-    one_of(rng, raw)["environment"] = rng.choice(
-        [
-            {"name": "menu", "legs": rng.choice([1, 3])},
-            {"name": "random_tabular", **small},
-            {
-                "name": "grid_world",
-                "map": "6x6",
-                "horizon": 9,
-                "limit": rng.choice([0.5, 2.0, 9.0]),
-            },
-            {
-                "name": "grid_world",
-                "map": "6x6",
-                "horizon": 9,
-                "limit": 2.0,
-                "success": 0.0,
-                "success_drift": 0.0,
-            },
-            {
-                "name": "grid_world",
-                "map": "random",
-                "size": 4,
-                "horizon": 6,
-                "switch": "goal",
-                "switch_at": [0.5],
-            },
-        ]
-    )
+    grid = {"name": "grid_world", "map": "6x6", "horizon": 9, "limit": 2.0}
+    goal = {"map": "random", "size": 4, "horizon": 6, "switch": "goal", "switch_at": [0.5]}
+    environments_there = [
+        {"name": "menu", "legs": rng.choice([1, 3])},
+        {"name": "random_tabular", **small},
+        {**grid, "limit": rng.choice([0.5, 2.0, 9.0])},
+        {**grid, "success": 0.0, "success_drift": 0.0},
+        {"name": "grid_world", **goal},
+    ]
+    one_of(rng, raw)["environment"] = rng.choice(environments_there)
 
 
 def other_effort(rng, raw):
-    raw["effort"] = {
-        "population": 4,
-        "generations": rng.choice([1, 5]),
-        "searches": rng.choice([1, 2]),
-        "seeds": rng.choice([1, 2]),
-        "pool": rng.choice([1, 2]),
-        "selection_seeds": rng.choice([1, 2]),
-    }
+    raw["effort"] = {"population": 4, "generations": rng.choice([1, 5])}
+    for key in ("searches", "seeds", "pool", "selection_seeds"):
+        raw["effort"][key] = rng.choice([1, 2])
 
 
 ANYTHING = [delete, misspell, replace, replace_a_word, repeat]
-SENSIBLE = [
-    swap_roles,
-    give_another_role,
-    drop_an_experiment,
-    drop_learners,
-    add_a_learner,
-    rename_a_learner,
-    sweep_fewer_values,
-    another_case,
-    other_episodes,
-    keep_otherwise,
-    other_seeds,
-    other_batches,
-    another_environment,
-    other_effort,
-]
+SENSIBLE = [swap_roles, give_another_role, drop_an_experiment, drop_learners, add_a_learner]
+SENSIBLE += [rename_a_learner, sweep_fewer_values, another_case, other_episodes, keep_otherwise]
+SENSIBLE += [other_seeds, other_batches, another_environment, other_effort]
+CHANGES = [(SENSIBLE, None), (None, ANYTHING), (SENSIBLE, SENSIBLE), (SENSIBLE, ANYTHING)]
 
 
 def mutated(number):
     """The tiny preset after one or two changes of any kind."""
     rng, raw = random.Random(number), copy.deepcopy(TINY)
-    first, last = rng.choice(
-        [(SENSIBLE, None), (None, ANYTHING), (SENSIBLE, SENSIBLE), (SENSIBLE, ANYTHING)]
-    )
-    for changes in filter(None, (first, last)):
+    for changes in filter(None, rng.choice(CHANGES)):
         rng.choice(changes)(rng, raw)
     return raw
 
@@ -300,14 +209,8 @@ def small(role):
     if role == "linear":
         tiny = {"name": "linear", "states": 12, "horizon": 2, "budget": 5.0}
         lsvi = {"algorithm": "lsvi_primal_dual", "setting": "scaled", "factors": {"frame": 1.0}}
-        return {
-            **menu,
-            "name": role,
-            "role": role,
-            "environment": tiny,
-            "episodes": [64, 128],
-            "learners": [lsvi],
-        }
+        named = {"name": role, "role": role, "environment": tiny}
+        return {**menu, **named, "episodes": [64, 128], "learners": [lsvi]}
     found = next(one for one in NOTED["experiments"] if one["role"] == role)
     fewer = {"episodes": [100], "evaluate_every": 2} if found.get("keep") != "windows" else {}
     return copy.deepcopy({**found, **fewer, "name": role, "role": role, "seeds": 2})
@@ -334,21 +237,14 @@ def is_worthwhile(raw, role):
     if refusal(raw) is not None:
         return False
     planned = plan.make(raw)
-    return (
-        role in planned.roles
-        and planned.runs <= 120
-        and max(case.episodes for case in planned.cases) <= 256
-    )
+    longest = max(case.episodes for case in planned.cases)
+    return role in planned.roles and planned.runs <= 120 and longest <= 256
 
 
 def accepted(role):
     """The first numbers of mutations that are worth running."""
-    return list(
-        islice(
-            (number for number in count() if is_worthwhile(runnable(role, number), role)),
-            RUNS_PER_ROLE,
-        )
-    )
+    worthwhile = (number for number in count() if is_worthwhile(runnable(role, number), role))
+    return list(islice(worthwhile, RUNS_PER_ROLE))
 
 
 @pytest.fixture(scope="module")
