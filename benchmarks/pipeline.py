@@ -27,7 +27,7 @@ GRID = {"name": "grid_world", "map": "6x6", "horizon": 15, "limit": 2.0}
 # A worker that says, when it is done, how much memory it had at most; getrusage would count the caller's as well.
 WORKER = """
 import sys
-from nscmdp.cli import main
+from wei2023.cli import main
 failed = main(sys.argv[1:])
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 sys.exit(failed)
@@ -82,20 +82,13 @@ def simulate(episodes: int, seeds: int, worker: str | None = None) -> tuple[floa
     """Wall seconds of one job of the pipeline, and what ``worker`` (a program; by default the command line) prints."""
     config = plan.make(experiment(episodes, seeds, [LEARNER]))
     (learner,) = config.experiment("bench").learners
-    specification = json.dumps(specifications.simulation(config, "bench", learner.name))
-    program = [sys.executable, "-c", worker] if worker else [sys.executable, "-m", "nscmdp"]
+    program = [sys.executable, "-c", worker] if worker else [sys.executable, "-m", "wei2023"]
     with tempfile.TemporaryDirectory() as folder:
-        output = str(Path(folder) / f"seeds=0-{seeds - 1}.parquet")
-        return run(
-            *program,
-            "job",
-            "simulate",
-            specification,
-            "--seeds",
-            f"0-{seeds - 1}",
-            "--output",
-            output,
-        )
+        job, output = (str(Path(folder) / name) for name in ("job.json", "seeds=0.parquet"))
+        specification = specifications.simulation(config, "bench", learner.name)
+        Path(job).write_text(json.dumps(specification), encoding="utf-8")
+        seeds_of = ("--seeds", f"0-{seeds - 1}", "--output", output)
+        return run(*program, "job", "simulate", job, *seeds_of)
 
 
 def starts(repeats: int, cold: bool) -> Iterator[Figure]:
@@ -115,7 +108,7 @@ def starts(repeats: int, cold: bool) -> Iterator[Figure]:
     )
     if cold:
         with tempfile.TemporaryDirectory() as folder:
-            command = (python, "-m", "nscmdp", "job", "compile", LEARNER["algorithm"])
+            command = (python, "-m", "wei2023", "job", "compile", LEARNER["algorithm"])
             yield Figure(
                 "cold start: compile Algorithm 1", run(*command, NSCMDP_CACHE=folder)[0], "s"
             )
@@ -134,18 +127,15 @@ def settings(name: str) -> dict[str, Any]:
     return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
 
 
-def no_lists() -> dict[str, Any]:
-    """Nothing of what config.yaml lists: Snakemake replaces a list by that of a second file, and keeps the others."""
-    return {key: [] for key, value in settings("config.yaml").items() if isinstance(value, list)}
-
-
 def graphs(simulations: tuple[int, ...]) -> Iterator[Figure]:
     """``snakemake -n``: the configuration checked, the graph built, nothing run."""
     for number in simulations:
         learners = [{**LEARNER, "label": f"learner_{i}"} for i in range(10)]
         with tempfile.TemporaryDirectory() as folder:
             config = experiment(400, number // len(learners), learners)
-            taken = snakemake(Path(folder), {**no_lists(), **config}, "--cores", "1", "--dry-run")
+            taken = snakemake(
+                Path(folder), config | {"protocols": None}, "--cores", "1", "--dry-run"
+            )
         yield Figure(f"snakemake -n, {number:,} simulations", taken, "s")
 
 
@@ -164,7 +154,7 @@ def sweep(simulations: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         yield Figure(
             f"{name}, snakemake -n",
-            snakemake(Path(folder), {**no_lists(), **config}, "--dry-run"),
+            snakemake(Path(folder), config | {"protocols": None}, "--dry-run"),
             "s",
         )
     env = environments.make("grid_world", episodes, map="18x18")
@@ -180,10 +170,12 @@ def snakemake(folder: Path, config: dict[str, Any], *options: str, **variables: 
     file = folder / "config.json"
     file.write_text(json.dumps({**config, "results": str(folder / "results")}))
     here = Path(sys.executable).parent
-    watching = folder / "bin" / "nscmdp"
+    watching = folder / "bin" / "wei2023"
     watching.parent.mkdir()
     watching.write_text(
-        WATCHING.format(python=sys.executable, real=str(here / "nscmdp"), notes=str(folder / NOTES))
+        WATCHING.format(
+            python=sys.executable, real=str(here / "wei2023"), notes=str(folder / NOTES)
+        )
     )
     watching.chmod(0o755)
     command = (
@@ -197,9 +189,7 @@ def snakemake(folder: Path, config: dict[str, Any], *options: str, **variables: 
         "--configfile",
         str(file),
     )
-    path = os.pathsep.join(
-        [str(watching.parent), str(here), os.environ["PATH"]]
-    )  # its rules call nscmdp
+    path = os.pathsep.join([str(watching.parent), str(here), os.environ["PATH"]])
     return run(*command, *options, PATH=path, **variables)[0]
 
 
@@ -251,7 +241,8 @@ def batches(seconds: float, number: int, cores: int) -> Iterator[Figure]:
         )
         trial = perf_counter() - begin
     size = max(1, round(seconds / trial))
-    config = {**no_lists(), **experiment(episodes, size * number * cores, [LEARNER]), "batch": size}
+    config = experiment(episodes, size * number * cores, [LEARNER])
+    config |= {"protocols": None, "batch": size}
     with tempfile.TemporaryDirectory() as folder:
         wanted = [f"{folder}/results/{name}" for *_, name in plan.make(config).run_files("bench")]
         taken = snakemake(Path(folder), config, "--cores", str(cores), *wanted)
