@@ -13,6 +13,7 @@ import logging
 import sys
 import threading
 from collections.abc import Mapping
+from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -48,6 +49,7 @@ class LogHandler(LogHandlerBase):
         self.parts: dict[int, tuple[str, int]] = {}  # by job: which of its rule's it is
         self.interrupted = False
         self.ended = threading.Event()
+        sys.excepthook = self._uncaught
 
     def emit(self, record: logging.LogRecord) -> None:
         event = getattr(record, "event", None)
@@ -70,6 +72,14 @@ class LogHandler(LogHandlerBase):
             self.interrupted = False
             print(STOPPED, file=self.stream, flush=True)
         super().close()
+
+    def _uncaught(self, kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        """Ctrl-C before the first job reaches the top; one sentence says more than its traceback."""
+        if issubclass(kind, KeyboardInterrupt):
+            self.interrupted = True
+            self.close()
+        else:
+            sys.__excepthook__(kind, error, trace)
 
     def _count(self, event: object, record: logging.LogRecord) -> None:
         """Follow what runs, as far as records say it."""
