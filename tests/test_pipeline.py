@@ -160,6 +160,7 @@ def test_nothing_is_left_to_do_after_a_run(project):
     assert "Nothing to be done" in tiny(project).stderr
 
 
+@pytest.mark.slow
 def test_a_second_run_from_scratch_on_other_cores_in_other_batches_gives_the_same_bits(project):
     first = hashes(project / "results")
     tables = [name for name in first if name.startswith("tables/") and name.count("/") == 2]
